@@ -1,0 +1,19 @@
+package record
+
+import (
+	"time"
+
+	"coldwave/internal/clock"
+)
+
+// Instance is the life of one instance, as the scheduler that made it tells it.
+type Instance struct {
+	ID      int32
+	Cause   string        // X-Request-Id of the arrival that caused the start; empty: none
+	Started clock.Instant // the decision to start it
+	Ready   clock.Instant // Never if it never was
+	Stopped clock.Instant // Never if it still lives
+	Failed  bool          // its start failed, or it ended by itself
+	Served  int           // requests that it answered
+	Busy    time.Duration // time with at least one request in flight
+}

@@ -1,0 +1,37 @@
+// Package references holds documented numbers as data and says whether a run agrees with them.
+package references
+
+// Verdict is the result of one check.
+type Verdict string
+
+// The verdicts.
+const (
+	Agrees        Verdict = "agrees"
+	Disagrees     Verdict = "disagrees"
+	Inconclusive  Verdict = "inconclusive"   // the run cannot decide it
+	NotComparable Verdict = "not comparable" // the run is of another kind than the claim; Reason says why
+	Void          Verdict = "void"           // the host was too busy for the run's times to mean anything
+)
+
+// Claim is one documented number or statement with its source, the cells it speaks of, and how it is checked. Its
+// tolerance and the reason for it are stated before any run and hold for any seed.
+type Claim struct {
+	ID         string             `json:"id"`         // such as "fc-ramp-after-mean" or "FR-6"
+	Statement  string             `json:"statement"`  // what the source says, in our words
+	Source     string             `json:"source"`     // where: a key of the reference file or a rule id
+	Pattern    string             `json:"pattern"`    // pattern it speaks of; empty: all
+	Laws       []string           `json:"laws"`       // cold-start laws it can be checked under; empty: any
+	Check      string             `json:"check"`      // name in the table of checks
+	Limits     map[string]float64 `json:"limits"`     // numbers of the check, named, with the unit as suffix
+	Documented string             `json:"documented"` // the documented value as text
+	Tolerance  string             `json:"tolerance"`  // as text
+	Why        string             `json:"why"`        // reason for the tolerance
+}
+
+// Result is one claim beside what was measured.
+type Result struct {
+	Claim    Claim
+	Measured string // as text, with n where it matters
+	Verdict  Verdict
+	Reason   string // for every verdict but agrees
+}
