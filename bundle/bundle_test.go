@@ -1,0 +1,110 @@
+package bundle
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func put(t *testing.T, w *Writer, name, text string) {
+	t.Helper()
+	err := w.Put(name, func(out io.Writer) error { _, err := io.WriteString(out, text); return err })
+	if err != nil {
+		t.Fatalf("Put(%s): %v", name, err)
+	}
+}
+
+func newBundle(t *testing.T) (*Writer, string) {
+	t.Helper()
+	w, err := Create(filepath.Join(t.TempDir(), "runs"), "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, w, "run.json", "{}\n")
+	put(t, w, "fc-ramp/fc-race/requests.csv", strings.Repeat("a,b\n", 100_000))
+	return w, w.Path()
+}
+
+func TestFilesAreWholeAndListed(t *testing.T) {
+	w, dir := newBundle(t)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Errorf("second Close: %v", err)
+	}
+	if err := Check(dir); err != nil {
+		t.Errorf("Check of a fresh directory: %v", err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "fc-ramp", "fc-race", "requests.csv"))
+	if err != nil || info.Size() != 400_000 || info.Mode().Perm() != 0o600 {
+		t.Errorf("requests.csv: %v, %v; want 400000 bytes, mode 0600", info, err)
+	}
+}
+
+func TestCheckFindsDamage(t *testing.T) {
+	for name, damage := range map[string]func(dir string) error{
+		"a changed byte":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "run.json"), []byte("{]\n"), 0o600) },
+		"a cut file":      func(dir string) error { return os.Truncate(filepath.Join(dir, "fc-ramp/fc-race/requests.csv"), 399_999) },
+		"a missing file":  func(dir string) error { return os.Remove(filepath.Join(dir, "run.json")) },
+		"an unknown file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "more.json.part"), nil, 0o600) },
+		"no checksums":    func(dir string) error { return os.Remove(filepath.Join(dir, Sums)) },
+		"cut checksums":   func(dir string) error { return os.Truncate(filepath.Join(dir, Sums), 30) },
+	} {
+		w, dir := newBundle(t)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(dir); err != nil {
+			t.Fatal(err)
+		}
+		if err := Check(dir); !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s: Check = %v, want ErrDamaged", name, err)
+		}
+	}
+}
+
+func TestAFailedWriteLeavesNothing(t *testing.T) {
+	w, dir := newBundle(t)
+	broken := errors.New("disk full")
+	if err := w.Put("bad", func(io.Writer) error { return broken }); !errors.Is(err, broken) {
+		t.Errorf("Put = %v, want %v", err, broken)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := Check(dir); err != nil {
+		t.Errorf("after a failed write: %v", err)
+	}
+}
+
+func TestNothingIsOverwrittenAndNothingLeavesTheDirectory(t *testing.T) {
+	w, dir := newBundle(t)
+	defer w.Close()
+	if err := w.Put("run.json", func(io.Writer) error { return nil }); !errors.Is(err, ErrExists) {
+		t.Errorf("second Put = %v, want ErrExists", err)
+	}
+	if _, err := Create(filepath.Dir(dir), "one"); !errors.Is(err, ErrExists) {
+		t.Errorf("second Create = %v, want ErrExists", err)
+	}
+	for _, id := range []string{"", "..", "a/b", ".hidden", "../x"} {
+		if _, err := Create(t.TempDir(), id); err == nil {
+			t.Errorf("Create(%q) succeeded", id)
+		}
+	}
+	outside := t.TempDir()
+	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../x", "/x", "link/x"} {
+		if err := w.Put(name, func(io.Writer) error { return nil }); err == nil {
+			t.Errorf("Put(%q) left the directory", name)
+		}
+	}
+	if entries, _ := os.ReadDir(outside); len(entries) != 0 {
+		t.Errorf("written outside: %v", entries)
+	}
+}
