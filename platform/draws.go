@@ -1,0 +1,132 @@
+package platform
+
+import (
+	"math/bits"
+	"time"
+
+	"coldwave/internal/rng"
+	"coldwave/workload"
+)
+
+// Draws answers every random question about a platform. Each answer depends on the seed, its own stream and the id
+// only, so goroutines and the simulator may ask in any order, any number of times. It is safe for concurrent use.
+type Draws struct {
+	profile Profile
+	// One stream per question: a new draw in one shifts no other.
+	startUp, body, overhead, failure, fault rng.Key
+}
+
+// Draws binds the profile to a root seed.
+func (p Profile) Draws(seed uint64) Draws {
+	return Draws{
+		profile: p,
+		startUp: rng.NewKey(seed, "start-up"), body: rng.NewKey(seed, "demand"), overhead: rng.NewKey(seed, "overhead"),
+		failure: rng.NewKey(seed, "failure"), fault: rng.NewKey(seed, "fault"),
+	}
+}
+
+// Profile is what is drawn from.
+func (d Draws) Profile() Profile { return d.profile }
+
+// Demand is what arrival seq asks for: the body's execution time, and the overhead h split in two so that pre + post = h
+// to the nanosecond (10.1).
+func (d Draws) Demand(seq int64) workload.Demand {
+	body, overhead := d.body.Draw(seq), d.overhead.Draw(seq)
+	h := d.profile.Overhead.Draw(&overhead)
+	return workload.Demand{Exec: d.profile.Body.Draw(&body), Pre: h / 2, Post: h - h/2}
+}
+
+// RequestFails says whether the body of arrival seq ends with an error instead of an answer.
+func (d Draws) RequestFails(seq int64) bool {
+	r := d.fault.Draw(seq)
+	return r.Float64() < d.profile.ErrorRatio
+}
+
+// Cold is C of an instance: how long the request that caused it takes end to end, if it is served by it.
+func (d Draws) Cold(instance int64) time.Duration {
+	r := d.startUp.Draw(instance)
+	return d.profile.Cold.Draw(&r)
+}
+
+// Stage is a part of a start-up, in the order in which they come (FC-2, FC-3).
+type Stage uint8
+
+// The stages of a start-up.
+const (
+	StageNode      Stage = iota // an engine is chosen
+	StageDownload               // the code is fetched
+	StageContainer              // the container is started
+	StageLoad                   // runtime and function are loaded
+	Stages                      // number of stages
+)
+
+// String is the stage's name in logs and reports.
+func (s Stage) String() string {
+	switch s {
+	case StageNode:
+		return "node"
+	case StageDownload:
+		return "download"
+	case StageContainer:
+		return "container"
+	case StageLoad:
+		return "load"
+	case Stages:
+	}
+	return "unknown"
+}
+
+// StartUp is how one instance starts.
+type StartUp struct {
+	Total  time.Duration         // S: from the decision until it can serve, ≥ 1 ns
+	Stages [Stages]time.Duration // parts of Total; they sum to it exactly
+	Fails  bool                  // the start ends in a failure, after Total
+}
+
+// StartUp draws the start of an instance that the arrival with that demand caused. S = C − exec − h of that arrival, at
+// least 1 ns, so a request that is served by its own start takes exactly C (10.1, FA-4). An instance that no arrival
+// caused has the zero demand and takes all of C.
+func (d Draws) StartUp(instance int64, cause workload.Demand) StartUp {
+	failure := d.failure.Draw(instance)
+	total := max(1, d.Cold(instance)-cause.Exec-cause.Overhead())
+	return StartUp{Total: total, Stages: d.profile.split(total), Fails: failure.Float64() < d.profile.FailRatio}
+}
+
+// Shares of what a start-up takes beside the download, per mille (ours: the source names the stages, FC-3, and no
+// numbers). Loading takes the rest, 600.
+const (
+	nodeShare      = 50
+	containerShare = 350
+)
+
+// split divides a start-up into its stages. The law decides the total; the download takes its own length of it, at
+// most all.
+func (p Profile) split(total time.Duration) [Stages]time.Duration {
+	var s [Stages]time.Duration
+	s[StageDownload] = min(total, p.Download())
+	rest := total - s[StageDownload]
+	s[StageNode] = share(rest, nodeShare)
+	s[StageContainer] = share(rest, containerShare)
+	s[StageLoad] = rest - s[StageNode] - s[StageContainer]
+	return s
+}
+
+// share is floor(d·mille/1000), without overflow for any d ≥ 0.
+func share(d time.Duration, mille time.Duration) time.Duration {
+	return d/1000*mille + d%1000*mille/1000
+}
+
+// Download is how long the code of the function takes to arrive: package ÷ bandwidth, rounded down. A time beyond the
+// range of a Duration is the longest one.
+func (p Profile) Download() time.Duration {
+	bandwidth := p.Bandwidth
+	if bandwidth == 0 {
+		bandwidth = DefaultBandwidth
+	}
+	hi, lo := bits.Mul64(uint64(p.Function.PackageBytes), uint64(time.Second))
+	if hi >= uint64(bandwidth) {
+		return 1<<63 - 1
+	}
+	q, _ := bits.Div64(hi, lo, uint64(bandwidth))
+	return time.Duration(min(q, 1<<63-1))
+}
