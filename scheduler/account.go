@@ -1,0 +1,91 @@
+package scheduler
+
+import (
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/record"
+)
+
+// Account says how a request came to its instance and how its wait was spent. Both drivers label with it, so that they
+// label alike. Queue + Init is the whole wait.
+type Account struct {
+	Inst    InstanceID
+	Cause   RequestID     // whose arrival caused the start of Inst; 0: none
+	Since   clock.Instant // arrival
+	At      clock.Instant // dispatch
+	Init    time.Duration // the part of the wait in which Inst was starting
+	Queue   time.Duration // the rest of the wait
+	Start   record.StartKind
+	StartBy record.StartBy
+}
+
+// Account accounts for an Assign action of the host's last call: later the request or the instance may have ended. For
+// any other action, or too late, it returns the zero Account.
+func (c *Control) Account(a Action) Account {
+	req, in := c.requests.Get(int64(a.Req)), c.instances.Get(int64(a.Inst))
+	if a.Do != Assign || req == nil || in == nil {
+		return Account{}
+	}
+	acc := Account{
+		Inst: a.Inst, Cause: in.cause, Since: req.since, At: a.At,
+		Start: record.StartKind(a.Code), Init: overlap(req.since, a.At, in.began, in.ready),
+	}
+	acc.Queue = a.At.Sub(req.since) - acc.Init
+	acc.StartBy = startBy(acc.Start, a.Req, in.cause)
+	return acc
+}
+
+// overlap returns how much of [from, to) lies in [begin, end).
+func overlap(from, to, begin, end clock.Instant) time.Duration {
+	return max(0, min(to, end).Sub(max(from, begin)))
+}
+
+// startBy says whose start a request waited for. One that used no new instance waited for none.
+func startBy(kind record.StartKind, r, cause RequestID) record.StartBy {
+	switch {
+	case kind != record.Cold && kind != record.ColdWait || cause == 0:
+		return record.ByNone
+	case cause == r:
+		return record.ByOwn
+	default:
+		return record.ByOther
+	}
+}
+
+// Instance returns a snapshot of i, and false if it is unknown. One that ended in the host's last call still is known.
+func (c *Control) Instance(i InstanceID) (Instance, bool) {
+	in := c.instances.Get(int64(i))
+	if in == nil {
+		return Instance{ID: i}, false
+	}
+	return c.snapshot(i, in), true
+}
+
+// Instances appends a snapshot of each instance that has not ended, in order of id, in time linear in the span of ids.
+func (c *Control) Instances(dst []Instance) []Instance {
+	for id, in := range c.instances.All() {
+		if in.state != Gone {
+			dst = append(dst, c.snapshot(InstanceID(id), in))
+		}
+	}
+	return dst
+}
+
+// Load is the state of a core in numbers, for those who watch.
+type Load struct {
+	Waiting, Running               int // requests
+	Starting, Idle, Busy, Draining int // instances
+	Arrived                        int64
+	Started                        int64
+	Events, Stale                  int64
+}
+
+// Load returns the state of the core in numbers.
+func (c *Control) Load() Load {
+	return Load{
+		Waiting: c.queue.size, Running: c.running,
+		Starting: c.starting, Idle: c.idle.size, Busy: c.alive.size - c.starting - c.idle.size, Draining: c.draining,
+		Arrived: c.requests.Last(), Started: c.instances.Last(), Events: c.events, Stale: c.stale,
+	}
+}

@@ -1,0 +1,124 @@
+package scheduler
+
+import (
+	"fmt"
+
+	"coldwave/internal/clock"
+)
+
+// Check panics unless all books of the core agree with each other. It is for tests: its time is linear in all that the
+// core holds.
+func (c *Core) Check() {
+	c.checkRequests()
+	c.checkInstances()
+	c.checkDeadlines()
+}
+
+func (c *Core) wrong(format string, args ...any) {
+	c.illegal("books", 0, 0, fmt.Sprintf(format, args...))
+}
+
+func (c *Core) checkRequests() {
+	queued, flying := 0, 0
+	for id, req := range c.requests.All() {
+		switch req.state {
+		case arrived:
+			c.wrong("request %d is undecided", id)
+		case waiting:
+			queued++
+		case running, abandoned:
+			flying++
+			if in := c.instances.Get(int64(req.inst)); in == nil || in.on.size == 0 {
+				c.wrong("request %d runs on instance %d, which does not know", id, req.inst)
+			}
+		case ended:
+		}
+	}
+	if queued != c.queue.size || flying != c.running {
+		c.wrong("%d requests wait and %d run, counted %d and %d", queued, flying, c.queue.size, c.running)
+	}
+	if n := c.walk(c.queue); n != queued {
+		c.wrong("the queue links %d of %d waiting requests", n, queued)
+	}
+}
+
+// walk counts the requests of a row by its links.
+func (c *Core) walk(l row) int {
+	n, before := 0, RequestID(0)
+	for r := l.first; r != 0; {
+		req := c.requests.Get(int64(r))
+		if req == nil || req.prev != before {
+			c.wrong("broken link at request %d", r)
+		}
+		n++
+		before, r = r, req.next
+	}
+	if before != l.last {
+		c.wrong("a row ends at request %d, not at %d", before, l.last)
+	}
+	return n
+}
+
+func (c *Core) checkInstances() {
+	var n [Stopping + 1]int
+	flying := 0
+	for id, in := range c.instances.All() {
+		n[in.state]++
+		flying += in.on.size
+		if got := c.walk(in.on); got != in.on.size {
+			c.wrong("instance %d links %d of %d requests", id, got, in.on.size)
+		}
+		if full := in.state == Busy || in.state == Draining; full != (in.on.size > 0) {
+			c.wrong("instance %d is %v with %d requests", id, in.state, in.on.size)
+		}
+	}
+	counted := [...]int{Starting: c.starting, Idle: c.idle.size, Busy: c.alive.size - c.starting - c.idle.size, Draining: c.draining}
+	for s := Starting; s <= Draining; s++ {
+		if n[s] != counted[s] {
+			c.wrong("%d instances are %v, counted %d", n[s], s, counted[s])
+		}
+	}
+	if flying != c.running {
+		c.wrong("%d requests are on instances, counted %d", flying, c.running)
+	}
+	c.checkChain(&c.alive, func(in *instance) bool { return in.isAlive() })
+	c.checkChain(&c.idle, func(in *instance) bool { return in.state == Idle })
+}
+
+func (c *Core) checkChain(l *chain, belongs func(*instance) bool) {
+	n, before := 0, InstanceID(0)
+	for i := l.first; i != 0; {
+		in := c.instances.Get(int64(i))
+		if in == nil || !belongs(in) || in.links[l.which].prev != before {
+			c.wrong("broken link at instance %d", i)
+		}
+		if l.which == inIdle && before != 0 && in.since < c.IdleSince(before) {
+			c.wrong("instance %d is out of order among the idle", i)
+		}
+		n++
+		before, i = i, in.links[l.which].next
+	}
+	if before != l.last || n != l.size {
+		c.wrong("a chain of %d ends at instance %d, counted %d ending at %d", n, before, l.size, l.last)
+	}
+}
+
+func (c *Core) checkDeadlines() {
+	held := make(map[RequestID]bool)
+	q := &c.deadlines
+	for p := q.head; p != q.tail; p++ {
+		if d := q.ring[p&uint64(len(q.ring)-1)]; c.holds(d) {
+			held[d.req] = true
+		}
+	}
+	for _, d := range q.heap {
+		if c.holds(d) {
+			held[d.req] = true
+		}
+	}
+	for r := c.queue.first; r != 0; r = c.NextOn(r) {
+		if at := c.deadlineOf(r); at != clock.Never && (!held[r] || at < c.now) {
+			c.wrong("the deadline of request %d is lost", r)
+		}
+	}
+}

@@ -1,0 +1,234 @@
+package scheduler
+
+import "coldwave/internal/clock"
+
+// handle does the core's part of an event and then asks the policy.
+func (c *Core) handle(ev Event) {
+	c.events++
+	c.kind = ev.Kind
+	if !c.begun && ev.Kind != Configure {
+		c.illegal("event", ev.Req, ev.Inst, "the core has not begun: the first event must be Configure")
+	}
+	switch ev.Kind {
+	case Configure:
+		c.onConfigure(ev)
+	case Done:
+		c.onDone(ev)
+	case Failed:
+		c.onFailed(ev)
+	case Stopped:
+		c.onStopped(ev)
+	case Ready:
+		c.onReady(ev)
+	case Timer:
+		c.onTimer(ev)
+	case Arrival:
+		c.onArrival(ev)
+	case Cancel:
+		c.onCancel(ev)
+	case Sample:
+		c.onSample(ev)
+	case Tick:
+		c.tell(ev)
+	default:
+		c.illegal("event", ev.Req, ev.Inst, "unknown kind")
+	}
+}
+
+// tell asks the policy.
+func (c *Core) tell(ev Event) {
+	c.inside = true
+	c.policy.Handle(&c.Control, ev)
+	c.inside = false
+}
+
+func (c *Core) onConfigure(ev Event) {
+	c.begun = true
+	c.tell(ev)
+	if c.alive.size > c.cfg.Max && !c.cfg.Overshoot {
+		c.illegal("event", 0, 0, "the policy left more instances alive than max")
+	}
+}
+
+func (c *Core) onArrival(ev Event) {
+	if int64(ev.Req) != c.requests.Last()+1 {
+		c.illegal("event", ev.Req, 0, "an arrival must carry the next serial id")
+	}
+	c.requests.Add(request{state: arrived, since: c.now})
+	c.tell(ev)
+	if c.requests.Get(int64(ev.Req)).state == arrived {
+		c.illegal("event", ev.Req, 0, "the policy forgot the request: it must assign, queue or reject it")
+	}
+}
+
+func (c *Core) onDone(ev Event) {
+	req := c.known(ev)
+	if req == nil {
+		return
+	}
+	if req.state < running {
+		c.illegal("event", ev.Req, 0, "a request that waits cannot be done")
+	}
+	ev.Inst, ev.Value = req.inst, int64(c.now.Sub(req.at))
+	gone := req.state == abandoned
+	in := c.instances.Get(int64(req.inst))
+	c.unlink(&in.on, req)
+	c.running--
+	in.served++
+	c.finish(ev.Req, req)
+	if !gone {
+		c.act(Action{Do: End, Code: ev.Code, Status: statusOK, Inst: ev.Inst, Req: ev.Req})
+	}
+	if in.on.size == 0 {
+		c.emptied(ev.Inst, in)
+	}
+	c.tell(ev)
+}
+
+// emptied follows the end of the last request of an instance.
+func (c *Core) emptied(i InstanceID, in *instance) {
+	if in.state == Busy {
+		c.move(i, in, Idle)
+		return
+	}
+	c.move(i, in, Stopping)
+	c.act(Action{Do: Stop, Inst: i})
+}
+
+// onFailed ends the requests of the instance before the policy learns of it: one by one, the first would free a slot
+// on an instance that is dead. A policy that has let the instance go is not told.
+func (c *Core) onFailed(ev Event) {
+	in := c.met(ev)
+	if in == nil {
+		return
+	}
+	told := in.isAlive()
+	for r := in.on.first; r != 0; {
+		req := c.requests.Get(int64(r))
+		next := req.next
+		gone := req.state == abandoned
+		c.finish(r, req)
+		if !gone {
+			c.act(Action{Do: Lost, Status: statusBadGateway, Inst: ev.Inst, Req: r})
+		}
+		req.prev, req.next = 0, 0
+		r = next
+	}
+	c.bury(ev.Inst, in)
+	c.running -= in.on.size
+	in.on = row{}
+	if told {
+		c.tell(ev)
+	}
+}
+
+func (c *Core) onStopped(ev Event) {
+	in := c.met(ev)
+	if in == nil {
+		return
+	}
+	if in.state != Stopping {
+		c.illegal("event", 0, ev.Inst, "it was not told to stop; an instance that ends by itself has failed")
+	}
+	c.bury(ev.Inst, in)
+	c.tell(ev)
+}
+
+func (c *Core) onReady(ev Event) {
+	in := c.met(ev)
+	if in == nil {
+		return
+	}
+	switch in.state {
+	case Stopping:
+		c.stale++
+		return
+	case Starting:
+		in.ready = c.now
+		ev.Value = int64(c.now.Sub(in.began))
+		c.move(ev.Inst, in, Idle)
+		c.tell(ev)
+	default:
+		c.illegal("event", 0, ev.Inst, "it is ready already")
+	}
+}
+
+func (c *Core) onTimer(ev Event) {
+	c.tell(ev)
+	if c.deadlineOf(ev.Req) <= c.now {
+		c.illegal("event", ev.Req, 0, "the policy let a deadline pass: it must end the request or give it a later one")
+	}
+}
+
+// deadlineOf returns the deadline of a waiting request, and Never of any other.
+func (c *Core) deadlineOf(r RequestID) clock.Instant {
+	if req := c.requests.Get(int64(r)); req != nil && req.state == waiting {
+		return req.at
+	}
+	return clock.Never
+}
+
+// onCancel ends a request whose client has gone. One that runs keeps its slot until Done: the worker is really busy.
+// The policy is told of one that waited.
+func (c *Core) onCancel(ev Event) {
+	req := c.known(ev)
+	if req == nil {
+		return
+	}
+	switch req.state {
+	case waiting:
+		c.leave(req)
+		c.finish(ev.Req, req)
+		c.act(Action{Do: End, Status: statusClientGone, Req: ev.Req})
+		c.tell(ev)
+	case running:
+		req.state = abandoned
+		c.act(Action{Do: End, Status: statusClientGone, Inst: req.inst, Req: ev.Req})
+	default:
+		c.stale++
+	}
+}
+
+func (c *Core) onSample(ev Event) {
+	in := c.met(ev)
+	if in == nil {
+		return
+	}
+	if !in.isUp() {
+		c.stale++
+		return
+	}
+	c.tell(ev)
+}
+
+// known returns the request of an event, nil if it has ended.
+func (c *Core) known(ev Event) *request {
+	if ev.Req <= 0 || int64(ev.Req) > c.requests.Last() {
+		c.illegal("event", ev.Req, 0, "no such request has arrived")
+	}
+	req := c.requests.Get(int64(ev.Req))
+	if req == nil || req.state == ended {
+		c.stale++
+		return nil
+	}
+	return req
+}
+
+// met returns the instance of an event, nil if it has ended.
+func (c *Core) met(ev Event) *instance {
+	if ev.Inst <= 0 || int64(ev.Inst) > c.instances.Last() {
+		c.illegal("event", 0, ev.Inst, "no such instance was started")
+	}
+	in := c.instances.Get(int64(ev.Inst))
+	if in == nil || in.state == Gone {
+		c.stale++
+		return nil
+	}
+	return in
+}
+
+const (
+	statusOK         = 200
+	statusClientGone = 499 // the client closed the connection first
+	statusBadGateway = 502
+)
