@@ -31,6 +31,7 @@ type Verification struct {
 	Tries   int    // how often it ran until the host was calm
 	Claims  []references.Result
 	Runs    []analysis.Run // the cells, patterns outermost, before first
+	Ladder  []LadderRow    // the documented burst; empty: it was not run
 	Elapsed time.Duration
 }
 

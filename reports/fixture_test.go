@@ -1,0 +1,278 @@
+package reports
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"coldwave/analysis"
+	"coldwave/internal/clock"
+	"coldwave/record"
+	"coldwave/references"
+	"coldwave/workload"
+)
+
+// The fixture draws a whole verification from the closed-form model of the two policies (FC-12, FC-6, FC-7): 5–20 ms
+// of overhead, 100 ms of work, and 1.7–3 s end to end for a request that is served by its own start.
+
+const (
+	body = 100 * time.Millisecond
+	gap  = 10 * time.Second
+)
+
+var (
+	rampSizes  = []int{1, 2, 4, 8, 16, 32}
+	burstSizes = []int{2, 2, 2, 20, 2, 2, 2}
+)
+
+// model plays one cell in closed form.
+type model struct {
+	rng  *rand.Rand
+	race bool // waiting requests take freed instances
+	run  *analysis.Run
+	free []clock.Instant // by instance: when it is idle again
+}
+
+func modelRun(pattern, policy string, sizes []int, seed uint64) analysis.Run {
+	m := &model{rng: rand.New(rand.NewPCG(seed, 1)), race: policy == "fc-race", run: &analysis.Run{
+		ID: "01JX-" + pattern + "-" + policy, Pattern: pattern, Policy: policy, Law: "uniform", Driver: "wire",
+		Target: "http://127.0.0.1:8080/fn/hello", Seed: seed, Hash: fmt.Sprintf("%064x", seed+uint64(len(sizes))),
+		Schedule: &workload.Schedule{Pattern: pattern, Seed: seed, Length: gap * time.Duration(len(sizes))},
+		Host:     calmHost(),
+	}}
+	for w, n := range sizes {
+		m.wave(int32(w), clock.Instant(gap)*clock.Instant(w), n)
+	}
+	m.run.Summary = summarize(m.run)
+	return *m.run
+}
+
+func calmHost() analysis.Host {
+	ms := time.Millisecond
+	return analysis.Host{
+		Overshoot: analysis.Stats{N: 50, Mean: 210 * time.Microsecond, Min: 60 * time.Microsecond, P50: 180 * time.Microsecond,
+			P90: 390 * time.Microsecond, P95: 412 * time.Microsecond, P99: ms, Max: ms},
+		Loopback: analysis.Stats{N: 50, Mean: 130 * time.Microsecond, Min: 80 * time.Microsecond, P50: 118 * time.Microsecond,
+			P90: 190 * time.Microsecond, P95: 221 * time.Microsecond, P99: ms / 2, Max: ms / 2},
+	}
+}
+
+// wave serves n simultaneous arrivals, the ones that reach the scheduler first first.
+func (m *model) wave(wave int32, at clock.Instant, n int) {
+	overhead := make([]time.Duration, n)
+	for i := range overhead {
+		overhead[i] = m.between(5*time.Millisecond, 20*time.Millisecond)
+	}
+	slices.Sort(overhead)
+	for _, h := range overhead {
+		m.arrive(wave, at, workload.Demand{Exec: body, Pre: h / 2, Post: h / 2})
+	}
+}
+
+func (m *model) between(lo, hi time.Duration) time.Duration {
+	return lo + time.Duration(m.rng.Int64N(int64(hi-lo)))
+}
+
+func (m *model) arrive(wave int32, at clock.Instant, d workload.Demand) {
+	seq := int64(len(m.run.Records))
+	lag := m.between(20*time.Microsecond, 400*time.Microsecond)
+	now := at.Add(lag + d.Pre)
+	r := record.Record{
+		Seq: seq, Wave: wave, Intended: at, Sent: at.Add(lag), Outcome: record.OK, Status: 200, Attempt: 1, BytesIn: 12,
+		Server: record.Server{Exec: body, Source: record.FromHeader, StartBy: record.ByNone},
+	}
+	inst, begin, kind := m.serve(now, d)
+	r.Server.Instance, r.Server.Start = fmt.Sprint(inst+1), kind
+	if kind == record.Cold {
+		r.Server.Init, r.Server.StartBy = begin.Sub(now), record.ByOwn
+	} else {
+		r.Server.Queue = begin.Sub(now)
+	}
+	end := begin.Add(body)
+	m.free[inst] = end
+	m.run.Instances[inst].Served++
+	m.run.Instances[inst].Busy += body
+	r.Done = end.Add(d.Post)
+	r.FirstByte = r.Done
+	m.run.Records = append(m.run.Records, r)
+	m.run.Schedule.Arrivals = append(m.run.Schedule.Arrivals, workload.Arrival{Seq: seq, At: at, Wave: wave, Demand: d})
+}
+
+// serve chooses the instance as the policy would and starts a new one for every request that finds none idle.
+func (m *model) serve(now clock.Instant, d workload.Demand) (int, clock.Instant, record.StartKind) {
+	best := m.earliest()
+	if best >= 0 && m.free[best] <= now {
+		return best, now, record.Warm
+	}
+	own := m.start(now, d)
+	if m.race && best >= 0 && m.free[best] < m.free[own] {
+		return best, m.free[best], record.Queued
+	}
+	return own, m.free[own], record.Cold
+}
+
+func (m *model) earliest() int {
+	best := -1
+	for i, t := range m.free {
+		if best < 0 || t < m.free[best] {
+			best = i
+		}
+	}
+	return best
+}
+
+func (m *model) start(now clock.Instant, d workload.Demand) int {
+	ready := now.Add(m.between(1700*time.Millisecond, 3000*time.Millisecond) - body - d.Overhead())
+	m.free = append(m.free, ready)
+	m.run.Instances = append(m.run.Instances, record.Instance{
+		ID: int32(len(m.free)), Started: now, Ready: ready, Stopped: clock.Never, Cause: "r",
+	})
+	return len(m.free) - 1
+}
+
+// summarize is the least summary that the renderers need; the product's own is analysis.Summarize.
+func summarize(r *analysis.Run) analysis.Summary {
+	s := analysis.Summary{Scheduled: len(r.Records), Sent: len(r.Records)}
+	var all, lags []time.Duration
+	byKind := map[record.StartKind][]time.Duration{}
+	byWave := map[int32][]*record.Record{}
+	for i := range r.Records {
+		rec := &r.Records[i]
+		s.Outcomes[rec.Outcome]++
+		lags = append(lags, rec.SendLag())
+		if rec.Outcome == record.OK {
+			all = append(all, rec.Response())
+			byKind[rec.Server.Start] = append(byKind[rec.Server.Start], rec.Response())
+		}
+		byWave[rec.Wave] = append(byWave[rec.Wave], rec)
+	}
+	s.All, s.OK, s.SendLag = statsOf(all), statsOf(all), statsOf(lags)
+	for k, v := range byKind {
+		s.ByStart[k] = statsOf(v)
+	}
+	for w := int32(0); int(w) < len(byWave); w++ {
+		addWave(&s, w, byWave[w])
+	}
+	s.Instances = totals(r)
+	return s
+}
+
+func addWave(s *analysis.Summary, number int32, records []*record.Record) {
+	w := analysis.Wave{Wave: number, At: records[0].Intended, N: len(records)}
+	var times []time.Duration
+	for _, r := range records {
+		if r.Outcome != record.OK {
+			w.Rejected++
+			continue
+		}
+		w.ByStart[r.Server.Start]++
+		times = append(times, r.Response())
+		w.Makespan = max(w.Makespan, r.Response())
+	}
+	w.Response = statsOf(times)
+	s.Waves = append(s.Waves, w)
+	s.Windows = append(s.Windows, analysis.Window{
+		From: w.At, Length: gap, N: w.N, Answered: len(times), TPS: float64(len(times)) / gap.Seconds(), Response: w.Response,
+	})
+}
+
+func totals(r *analysis.Run) analysis.InstanceTotals {
+	end := clock.Instant(r.Schedule.Length)
+	t := analysis.InstanceTotals{Starts: len(r.Instances), Peak: len(r.Instances)}
+	for _, i := range r.Instances {
+		t.Allocated += end.Sub(i.Started)
+		t.Ready += end.Sub(i.Ready)
+		t.Busy += i.Busy
+	}
+	return t
+}
+
+func statsOf(d []time.Duration) analysis.Stats {
+	if len(d) == 0 {
+		return analysis.Stats{}
+	}
+	d = slices.SortedFunc(slices.Values(d), cmp.Compare)
+	var sum time.Duration
+	for _, x := range d {
+		sum += x
+	}
+	rank := func(percent int) time.Duration { return d[(percent*len(d)+99)/100-1] }
+	return analysis.Stats{N: len(d), Mean: sum / time.Duration(len(d)), Min: d[0], P50: rank(50), P90: rank(90), P95: rank(95),
+		P99: rank(99), Max: d[len(d)-1]}
+}
+
+// documented is the table of the source, in milliseconds.
+var documentedBefore = []float64{113.45, 116.45, 1933.43, 1941.58, 1783.99, 2049.12, 1938.68, 2041.51, 2961.99, 1919.09,
+	1968.41, 1921.32, 1927.44, 1965.75, 1997.35, 2086.58, 1955.57, 1899.22, 1941.02, 1988.23}
+
+var documentedAfter = []float64{112.93, 116.2, 179.26, 174.65, 275.03, 279.75, 377.43, 382.53, 481.34, 485.56, 581.29,
+	588.19, 684.82, 695.01, 788.08, 798.03, 890.27, 900.41, 955.13, 1348.59}
+
+func burstTimes(r *analysis.Run) []time.Duration {
+	var times []time.Duration
+	for i := range r.Records {
+		if r.Records[i].Wave == 3 {
+			times = append(times, r.Records[i].Response())
+		}
+	}
+	slices.Sort(times)
+	return times
+}
+
+func ladderOf(before, after *analysis.Run) []LadderRow {
+	b, a := burstTimes(before), burstTimes(after)
+	rows := make([]LadderRow, len(b))
+	ms := func(x float64) time.Duration { return time.Duration(x * float64(time.Millisecond)) }
+	for i := range rows {
+		rows[i] = LadderRow{Row: i + 1, DocumentedBefore: ms(documentedBefore[i]), DocumentedAfter: ms(documentedAfter[i]),
+			Before: b[i], After: a[i], Asserted: i < 18}
+	}
+	return rows
+}
+
+func fixtureMeta() Meta {
+	return Meta{Tool: "loadgen", Version: "0.1.0", Commit: "462a337", Go: "go1.26.0", OS: "linux/amd64, kernel 6.1", CPUs: 2,
+		Began: time.Date(2026, 11, 29, 21, 30, 0, 0, time.UTC), Command: "loadgen verify --seed 1", Seed: 1}
+}
+
+func fixtureVerification() Verification {
+	runs := []analysis.Run{
+		modelRun("fc-ramp", "fc-bound", rampSizes, 1), modelRun("fc-ramp", "fc-race", rampSizes, 1),
+		modelRun("fc-burst", "fc-bound", burstSizes, 1), modelRun("fc-burst", "fc-race", burstSizes, 1),
+	}
+	return Verification{Meta: fixtureMeta(), ID: "01JX7Q", Driver: "wire", Law: "uniform", Tries: 1, Runs: runs,
+		Claims: fixtureClaims(), Ladder: ladderOf(&runs[2], &runs[3]), Elapsed: 71200 * time.Millisecond}
+}
+
+func fixtureSingle() Single {
+	r := modelRun("fc-burst", "fc-race", burstSizes, 1)
+	r.Summary.Warnings = []analysis.Warning{{Code: "send-lag", Text: "3 of 32 requests left more than 5 ms late; the largest lag was 6.1 ms"}}
+	return Single{Meta: fixtureMeta(), Run: r, Elapsed: 70300 * time.Millisecond}
+}
+
+func claim(id, pattern, statement, documented, tolerance, why, measured string, v references.Verdict, reason string) references.Result {
+	return references.Result{Claim: references.Claim{ID: id, Pattern: pattern, Statement: statement, Documented: documented,
+		Tolerance: tolerance, Why: why, Source: "fc.json stated", Check: id, Laws: []string{"uniform"},
+		Limits: map[string]float64{"high_ms": 200}}, Measured: measured, Verdict: v, Reason: reason}
+}
+
+func fixtureClaims() []references.Result {
+	ok := references.Agrees
+	return []references.Result{
+		claim("fc-ramp-before-mean", "fc-ramp", "The ramp's mean response time before the change is about one second.", "about 1000 ms",
+			"650 to 1350 ms", "three standard deviations of one run under the uniform law around 1231 ms reach 1332 ms", "1.23 s (n=62)", ok, ""),
+		claim("fc-ramp-after-mean", "fc-ramp", "After the change the mean is below 200 ms, the first fully cold wave left out.", "below 200 ms",
+			"≤ 200 ms", "the source's own limit", "161 ms (n=62)", ok, ""),
+		claim("fc-burst-ladder", "fc-burst", "Each two requests share a level, and neighbouring groups differ by the execution time.",
+			"groups 100 ms apart", "median step 99 to 106 ms, at least 8 of 9 steps in 95 to 112 ms", "hand-over costs up to 3 ms a slot",
+			"9 of 9 steps, median 100.2 ms", ok, ""),
+		claim("fc-burst-p99", "fc-burst", "The p99 spike falls by more than half.", "more than halved", "ratio ≥ 2.0",
+			"the uniform law misses it once in 10^10 runs", "2.88×", ok, ""),
+		claim("FR-1", "", "Starts, served, rejected and how each request was served.", "32 starts in the ramp, 20 in the burst", "exact",
+			"counts do not depend on milliseconds: every margin is at least 500 ms", "32, 32, 20, 20 starts", ok, ""),
+		claim("FA-5", "fc-ramp", "Mean of the wave means over 200 seeds.", "1231 ms", "1219 to 1243 ms", "three standard deviations of the mean of 200 runs",
+			"one seed", references.NotComparable, "needs 200 seeds, and this run has one: run loadgen simulate --seeds 200"),
+	}
+}
