@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"coldwave/internal/spell"
 )
 
 // The exit codes, the same for every verb of every binary.
@@ -109,7 +111,7 @@ func prepareCommand(c *cli.Command) {
 func usageError(c *cli.Context, err error, _ bool) error {
 	text := strings.Replace(err.Error(), "flag provided but not defined: -", "unknown flag --", 1)
 	if flag, found := strings.CutPrefix(text, "unknown flag --"); found {
-		text = "unknown flag --" + strings.TrimLeft(flag, "-") + suggestion(strings.TrimLeft(flag, "-"), flagNames(c))
+		text = "unknown flag --" + strings.TrimLeft(flag, "-") + spell.Hint(strings.TrimLeft(flag, "-"), flagNames(c))
 	}
 	return Errorf(Usage, "%s; run '%s --help'", text, c.App.Name+verbOf(c))
 }
@@ -142,15 +144,7 @@ func unknownVerb(c *cli.Context) error {
 		names = append(names, v.Name)
 	}
 	verb := c.Args().First()
-	return Errorf(Usage, "unknown verb %q%s; run '%s --help'", verb, suggestion(verb, names), c.App.Name)
-}
-
-// suggestion returns "; did you mean X?" for the nearest name, or nothing if none is near.
-func suggestion(word string, names []string) string {
-	if near := Nearest(word, names); near != "" {
-		return fmt.Sprintf("; did you mean %q?", near)
-	}
-	return ""
+	return Errorf(Usage, "unknown verb %q%s; run '%s --help'", verb, spell.Hint(verb, names), c.App.Name)
 }
 
 // Args checks the number of arguments and that none of them looks like a flag.

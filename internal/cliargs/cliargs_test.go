@@ -68,12 +68,12 @@ func TestWrongCommandLinesGiveOneLine(t *testing.T) {
 		code int
 		want string
 	}{
-		{"run --ratee 5", Usage, `error: unknown flag --ratee; did you mean "rate"?; run 'tool run --help'`},
+		{"run --ratee 5", Usage, `error: unknown flag --ratee, did you mean "rate"?; run 'tool run --help'`},
 		{"run a --nonsense", Usage, `error: unknown flag --nonsense; run 'tool run --help'`},
 		{"run a b c", Usage, `error: run takes 0 to 2 arguments, got 3; usage: tool run `},
 		{"run -- --rate", Usage, `error: argument "--rate" looks like a flag; run 'tool run --help'`},
 		{"run --rate", Usage, `error: flag needs an argument: -rate; run 'tool run --help'`},
-		{"rnu", Usage, `error: unknown verb "rnu"; did you mean "run"?; run 'tool --help'`},
+		{"rnu", Usage, `error: unknown verb "rnu", did you mean "run"?; run 'tool --help'`},
 		{"fail", Refused, `error: no: unsupported operation`},
 	} {
 		var got seen
@@ -104,15 +104,6 @@ func TestOneLine(t *testing.T) {
 	for in, want := range map[string]string{"a\nb\r\nc": "a; b; c", "\x1b[31mred": "?[31mred", "plain": "plain"} {
 		if got := OneLine(in); got != want {
 			t.Errorf("OneLine(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	names := []string{"fc-bound", "fc-race", "verify"}
-	for word, want := range map[string]string{"fc-rase": "fc-race", "fcrace": "fc-race", "verfy": "verify", "zzz": "", "": ""} {
-		if got := Nearest(word, names); got != want {
-			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)
 		}
 	}
 }
