@@ -1,0 +1,27 @@
+package patterns
+
+// Kind is one sort of pattern that a text can name.
+type Kind struct {
+	Name    string
+	Summary string   // one line
+	Keys    []string // beside "kind"; not all are needed
+	Example string   // canonical text
+
+	build func(f *fields) Pattern
+}
+
+// Kinds lists the sorts of patterns. To add one, add a line here.
+func Kinds() []Kind {
+	return []Kind{
+		{"waves", "groups of simultaneous requests, a gap apart", []string{"sizes", "gap"},
+			"{kind: waves, sizes: [1, 2, 4], gap: 10s}", buildWaves},
+		{"burst", "small waves, one large wave, small waves again", []string{"steady", "burst", "before", "after", "gap", "shift", "shift_after"},
+			"{kind: burst, steady: 2, burst: 20, before: 3, after: 3, gap: 10s}", buildBurst},
+		{"constant", "a fixed rate: two of rate, duration and requests", []string{"rate", "duration", "requests"},
+			"{kind: constant, rate: 6/m, duration: 1m}", buildConstant},
+		{"ramp", "a rate that rises or falls evenly", []string{"from", "to", "duration"},
+			"{kind: ramp, from: 10/s, to: 100/s, duration: 1m}", buildRamp},
+		{"poisson", "independent random arrivals: a mean rate, and a duration or a number of requests", []string{"rate", "duration", "requests"},
+			"{kind: poisson, rate: 100/s, duration: 1m}", buildPoisson},
+	}
+}
