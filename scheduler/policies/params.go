@@ -1,0 +1,130 @@
+package policies
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ErrParam is wrapped by New's error for a parameter that is unknown or has a bad value.
+var ErrParam = errors.New("bad policy parameter")
+
+// Type is what values a parameter takes.
+type Type string
+
+// The types of parameters.
+const (
+	Duration Type = "duration" // of time.ParseDuration, ≥ 0
+	Int      Type = "int"      // decimal, ≥ 0
+	Bool     Type = "bool"     // true or false
+)
+
+// Param is one parameter of a policy.
+type Param struct {
+	Name    string
+	Type    Type
+	Default string
+	Max     int64 // largest Int, or largest Duration in ns
+	Doc     string
+}
+
+// values holds a value for each parameter of a policy: a duration in ns, an integer, or 0 and 1.
+type values map[string]int64
+
+func (v values) duration(name string) time.Duration { return time.Duration(v[name]) }
+
+// parse reads name or name:key=value,key=value.
+func parse(spec string) (Entry, values, error) {
+	e, err := Find(spec)
+	if err != nil {
+		return e, nil, err
+	}
+	v := make(values)
+	for _, p := range e.Params {
+		if v[p.Name], err = p.parse(p.Default); err != nil {
+			return e, nil, fmt.Errorf("policy %q: %w", spec, err)
+		}
+	}
+	_, list, given := strings.Cut(spec, ":")
+	if !given {
+		return e, v, nil
+	}
+	for item := range strings.SplitSeq(list, ",") {
+		if err := e.set(v, item); err != nil {
+			return e, nil, fmt.Errorf("policy %q: %w", spec, err)
+		}
+	}
+	return e, v, nil
+}
+
+// set reads one key=value.
+func (e Entry) set(v values, item string) error {
+	key, text, ok := strings.Cut(item, "=")
+	if !ok {
+		return fmt.Errorf("%w %q: write key=value", ErrParam, item)
+	}
+	var names []string
+	for _, p := range e.Params {
+		if names = append(names, p.Name); p.Name != key {
+			continue
+		}
+		n, err := p.parse(text)
+		v[key] = n
+		return err
+	}
+	return fmt.Errorf("%w %q: unknown; %s", ErrParam, key, suggest(key, names))
+}
+
+func (p Param) parse(text string) (int64, error) {
+	n, err := p.Type.parse(text)
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("%w %s=%q: want %s", ErrParam, p.Name, text, p.Type.want())
+	case n < 0 || n > p.Max:
+		return 0, fmt.Errorf("%w %s=%q: must lie in 0 … %s", ErrParam, p.Name, text, p.Type.format(p.Max))
+	}
+	return n, nil
+}
+
+func (t Type) parse(text string) (int64, error) {
+	switch t {
+	case Duration:
+		d, err := time.ParseDuration(text)
+		return int64(d), err
+	case Bool:
+		switch text {
+		case "true":
+			return 1, nil
+		case "false":
+			return 0, nil
+		}
+		return 0, strconv.ErrSyntax
+	default:
+		return strconv.ParseInt(text, 10, 64)
+	}
+}
+
+func (t Type) want() string {
+	switch t {
+	case Duration:
+		return `a duration such as "300s" or "1m30s"`
+	case Bool:
+		return "true or false"
+	default:
+		return "a whole number"
+	}
+}
+
+// format is the inverse of parse.
+func (t Type) format(n int64) string {
+	switch t {
+	case Duration:
+		return time.Duration(n).String()
+	case Bool:
+		return strconv.FormatBool(n != 0)
+	default:
+		return strconv.FormatInt(n, 10)
+	}
+}
