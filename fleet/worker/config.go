@@ -1,0 +1,81 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/record"
+)
+
+// The defaults and bounds of Config.
+const (
+	DefaultConcurrency = 1
+	MaxConcurrency     = 1 << 16
+	DefaultBodyMax     = 1 << 20               // bytes
+	DefaultSleepMax    = 10 * time.Minute      // of /sleep/<ms>
+	DefaultHandover    = 50 * time.Millisecond // see Config.Handover
+)
+
+// Config is what one fake worker is. The zero value of a limit means its default.
+type Config struct {
+	Name        string        // of the instance, told in X-Coldwave-Instance; 1 to record.MaxInstanceName bytes
+	Function    string        // label in the log; may be empty
+	Clock       clock.Clock   // waits for the execution time
+	Body        time.Duration // execution time of a request that asks for none, ≥ 0
+	Concurrency int           // limit of requests in flight, 1 to MaxConcurrency; 0: DefaultConcurrency
+	FailRatio   float64       // share of requests that answer 500 after their execution time, in [0, 1]
+	Seed        uint64        // decides which arrivals fail: the same ones on every worker and in virtual time
+	BodyMax     int64         // limit of a request's body in bytes; 0: DefaultBodyMax
+	SleepMax    time.Duration // limit of /sleep/<ms>; 0: DefaultSleepMax
+	// Handover is how long a request beyond the limit may wait for a slot before it is refused; 0: DefaultHandover. A
+	// gateway gives a slot to the next request as soon as it has dropped a client's; the worker learns of the dropped
+	// one by its connection, which may be later. Such waits are counted in Stats.Overlapped.
+	Handover time.Duration
+	Log      *Log // one line for each start and finish; nil: none
+}
+
+// Validate reports every problem of the configuration at once.
+func (c *Config) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("worker: "+format, args...))
+		}
+	}
+	check(c.Name != "" && len(c.Name) <= record.MaxInstanceName && printable(c.Name),
+		"name %q: must be 1 to %d printable ASCII characters", c.Name, record.MaxInstanceName)
+	check(c.Clock != nil, "no clock: set one")
+	check(c.Body >= 0, "body %v: must be ≥ 0", c.Body)
+	check(c.Concurrency >= 0 && c.Concurrency <= MaxConcurrency,
+		"concurrency %d: must be 1 to %d", c.Concurrency, MaxConcurrency)
+	check(c.FailRatio >= 0 && c.FailRatio <= 1, "fail ratio %v: must be in [0, 1]", c.FailRatio)
+	check(c.BodyMax >= 0, "body limit %d bytes: must be ≥ 1, or 0 for %d", c.BodyMax, DefaultBodyMax)
+	check(c.SleepMax >= 0, "sleep limit %v: must be > 0, or 0 for %v", c.SleepMax, DefaultSleepMax)
+	check(c.Handover >= 0, "handover %v: must be > 0, or 0 for %v", c.Handover, DefaultHandover)
+	return errors.Join(errs...)
+}
+
+func (c *Config) setDefaults() {
+	setDefault(&c.Concurrency, DefaultConcurrency)
+	setDefault(&c.BodyMax, DefaultBodyMax)
+	setDefault(&c.SleepMax, DefaultSleepMax)
+	setDefault(&c.Handover, DefaultHandover)
+}
+
+func setDefault[T comparable](v *T, preset T) {
+	var zero T
+	if *v == zero {
+		*v = preset
+	}
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
