@@ -77,7 +77,7 @@ cover: ## statement coverage by package, and cover.html
 images: build ## container images from scratch with the static binaries; nothing is pulled
 	deploy/images.sh
 
-compose-verify: ## the burst pattern through docker-compose.yml; skipped with a message without a Docker engine
+compose-verify: build ## the burst pattern through docker-compose.yml; skipped with a message without a Docker engine
 	deploy/compose-verify.sh
 
 clean: ## remove what the build made
