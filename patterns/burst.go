@@ -14,9 +14,9 @@ type Burst struct {
 	Steady, Burst int           // requests of a small wave and of the large one, ≥ 1
 	Before, After int           // number of small waves, ≥ 0
 	Gap           time.Duration // between two waves, > 0
-	// Shift delays all but the first ShiftAfter requests of the large wave, in [0, Gap). The documented table shows such
+	// Shift delays all but the first ShiftAfter requests of the large wave, in [0, Gap). The published table shows such
 	// a step of 42.2 ms between the first two requests, which likely had connections from the waves before, and the
-	// others (10.4). It is an effect of the client, so it belongs to the pattern.
+	// others (FA-8). It is an effect of the client, so it belongs to the pattern.
 	Shift      time.Duration
 	ShiftAfter int
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Constant sends at a fixed rate, the k-th request at floor(k·period) nanoseconds from k = 0 on, with no rounding that
-// adds up (R1). Exactly one of Duration and Requests is set.
+// adds up. Exactly one of Duration and Requests is set.
 type Constant struct {
 	Rate     Rate          // > 0
 	Duration time.Duration // requests lie in [0, Duration)

@@ -74,7 +74,7 @@ func (l Limits) Load(nameOrPath string, readFile func(path string) ([]byte, erro
 	case path.Ext(nameOrPath) == "" && !strings.ContainsAny(nameOrPath, `/\`):
 		return nil, &Error{
 			Item: -1, What: fmt.Sprintf("unknown pattern %q%s", nameOrPath, spell.Hint(nameOrPath, Names())),
-			Do: "the patterns are " + strings.Join(Names(), ", ") + ", or give the path of a file",
+			Do: "the patterns are " + strings.Join(Names(), ", ") + ", or give the path of a file", Err: err,
 		}
 	}
 	return nil, &Error{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/token"
 
@@ -33,9 +34,7 @@ func (l Limits) Parse(name string, src []byte) (Pattern, error) {
 
 func (l Limits) parse(src []byte) (Pattern, error) {
 	if limit := l.or().Source; len(src) > limit {
-		p := above("", fmt.Sprintf("text of %d bytes", len(src)), limit)
-		p.What, p.Do = strings.TrimSpace(p.What), fmt.Sprintf("give at most %d bytes", limit)
-		return nil, p
+		return nil, above("text", fmt.Sprintf("of %d bytes", len(src)), fmt.Sprintf("%d bytes", limit))
 	}
 	f, problem := readFields(src)
 	if problem != nil {
@@ -58,7 +57,11 @@ func (l Limits) parse(src []byte) (Pattern, error) {
 
 // readFields reads the text as one mapping.
 func readFields(src []byte) (*fields, *Error) {
-	file, err := parser.ParseBytes(src, 0)
+	tokens := lexer.Tokenize(string(src))
+	if deep := tooDeep(tokens); deep != nil {
+		return nil, locate(wrong("", "write a kind and its keys, such as "+Kinds()[0].Example, "the text is nested too deep"), deep)
+	}
+	file, err := parser.Parse(tokens, 0)
 	if err != nil {
 		return nil, syntax(err)
 	}
@@ -89,6 +92,32 @@ func readFields(src []byte) (*fields, *Error) {
 		f.nodes[key.Value] = field{key: key, value: it.Value()}
 	}
 	return f, nil
+}
+
+// deepest is far more nesting than any pattern needs. The time of the YAML parser is the square of the depth.
+const deepest = 16
+
+// tooDeep returns the token that opens one flow, or one list within a line, too many.
+func tooDeep(tokens token.Tokens) *token.Token {
+	flows, lists, line := 0, 0, 0
+	for _, t := range tokens {
+		if t.Position.Line != line {
+			line, lists = t.Position.Line, 0
+		}
+		switch t.Type {
+		case token.MappingStartType, token.SequenceStartType:
+			flows++
+		case token.MappingEndType, token.SequenceEndType:
+			flows--
+		case token.SequenceEntryType:
+			lists++
+		default: // the others open nothing
+		}
+		if flows > deepest || lists > deepest {
+			return t
+		}
+	}
+	return nil
 }
 
 // syntax turns an error of the YAML parser into ours. It has the message, the cause and its place in one line.

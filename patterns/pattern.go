@@ -50,15 +50,15 @@ type Limits struct {
 	Rate     int64         // requests per second; default 1,000,000
 	Duration time.Duration // from start to end; default 720 h
 	Requests int64         // asked for by number, in all or in one wave; default 5,000,000
-	Waves    int           // default 100,000
-	Source   int           // bytes of a pattern's text; default 1 MiB
+	Waves    int           // default 10,000
+	Source   int           // bytes of a pattern's text; default 64 KiB
 }
 
 // or returns l with the defaults filled in.
 func (l Limits) or() Limits {
 	return Limits{
 		Rate: preset(l.Rate, 1_000_000), Duration: preset(l.Duration, 720*time.Hour),
-		Requests: preset(l.Requests, 5_000_000), Waves: preset(l.Waves, 100_000), Source: preset(l.Source, 1<<20),
+		Requests: preset(l.Requests, 5_000_000), Waves: preset(l.Waves, 10_000), Source: preset(l.Source, 64<<10),
 	}
 }
 

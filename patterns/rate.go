@@ -87,7 +87,7 @@ func (r Rate) PerSecond() float64 { return float64(r.Count) / r.Per.Seconds() }
 func (r Rate) period() float64 { return float64(r.Per) / float64(r.Count) }
 
 // at is floor(k·Per/Count): the instant of the k-th request from 0 on, computed from k alone so that no rounding adds
-// up (R1). ok is false if it lies beyond limit.
+// up. ok is false if it lies beyond limit.
 func (r Rate) at(k int64, limit time.Duration) (at clock.Instant, ok bool) {
 	hi, lo := bits.Mul64(uint64(k), uint64(r.Per))
 	if hi >= uint64(r.Count) {

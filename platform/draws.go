@@ -29,7 +29,7 @@ func (p Profile) Draws(seed uint64) Draws {
 func (d Draws) Profile() Profile { return d.profile }
 
 // Demand is what arrival seq asks for: the body's execution time, and the overhead h split in two so that pre + post = h
-// to the nanosecond (10.1).
+// to the nanosecond.
 func (d Draws) Demand(seq int64) workload.Demand {
 	body, overhead := d.body.Draw(seq), d.overhead.Draw(seq)
 	h := d.profile.Overhead.Draw(&overhead)
@@ -84,7 +84,7 @@ type StartUp struct {
 }
 
 // StartUp draws the start of an instance that the arrival with that demand caused. S = C − exec − h of that arrival, at
-// least 1 ns, so a request that is served by its own start takes exactly C (10.1, FA-4). An instance that no arrival
+// least 1 ns, so a request that is served by its own start takes exactly C (FA-4). An instance that no arrival
 // caused has the zero demand and takes all of C.
 func (d Draws) StartUp(instance int64, cause workload.Demand) StartUp {
 	failure := d.failure.Draw(instance)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"coldwave/internal/spell"
 )
 
 // laws is the table of laws that a text can name, one line each.
@@ -52,7 +54,7 @@ func ParseLaw(text string) (Law, error) {
 	for i, l := range laws {
 		names[i] = l.name
 	}
-	return nil, fmt.Errorf("law %q: %w: the laws are %s", text, ErrLaw, strings.Join(names, ", "))
+	return nil, fmt.Errorf("law %q: %w%s: the laws are %s", text, ErrLaw, spell.Hint(name, names), strings.Join(names, ", "))
 }
 
 func parseUniform(args string) (Law, error) {
@@ -119,6 +121,9 @@ func (l *Lognormal) set(key, value string) (err error) {
 }
 
 func parseEmpirical(args string) (Law, error) {
+	if file, isFile := strings.CutPrefix(args, "@"); isFile {
+		return nil, fmt.Errorf("%w: the file %q must be read first: this place takes a list as in empirical:1s,2s", ErrLaw, file)
+	}
 	var e Empirical
 	for part := range strings.SplitSeq(args, ",") {
 		d, err := duration(part)
