@@ -1,0 +1,93 @@
+package engine
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/internal/realclock"
+	"coldwave/record"
+	"coldwave/workload"
+)
+
+// BenchmarkSendLag is the sender's own lateness on this host, target and sender on the same cores. One iteration is a
+// wave of 32, or 32 arrivals at a constant rate; give -benchtime in multiples, such as 50x.
+func BenchmarkSendLag(b *testing.B) {
+	for _, bc := range []struct {
+		name    string
+		arrival func(i int) clock.Instant
+	}{
+		{"waves-of-32", func(i int) clock.Instant { return clock.Instant(i/32) * clock.Instant(100*time.Millisecond) }},
+		{"1000-per-second", func(i int) clock.Instant { return clock.Instant(i) * clock.Instant(time.Millisecond) }},
+		{"5000-per-second", func(i int) clock.Instant { return clock.Instant(i) * clock.Instant(200*time.Microsecond) }},
+	} {
+		b.Run(bc.name, func(b *testing.B) {
+			n := 0
+			for b.Loop() {
+				n += 32
+			}
+			reportLag(b, schedule(n, bc.arrival))
+		})
+	}
+}
+
+// schedule makes n arrivals by their instants.
+func schedule(n int, at func(i int) clock.Instant) *workload.Schedule {
+	s := &workload.Schedule{Arrivals: make([]workload.Arrival, n)}
+	for i := range s.Arrivals {
+		s.Arrivals[i] = workload.Arrival{Seq: int64(i), At: at(i), Wave: -1}
+		s.Length = time.Duration(s.Arrivals[i].At) + 1
+	}
+	return s
+}
+
+func reportLag(b *testing.B, s *workload.Schedule) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
+	defer server.Close()
+	c := realclock.New(time.Now().Add(Lead + 50*time.Millisecond))
+	e := Engine{Clock: c, Sender: newSender(b, VegetaConfig{Clock: c, Run: "bench", Request: Request{Target: target(b, server.URL)}})}
+	records, err := e.Run(context.Background(), s, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lag := make([]time.Duration, 0, len(records))
+	for i := range records {
+		if records[i].Outcome != record.OK {
+			b.Fatalf("record %d: %+v", i, records[i])
+		}
+		lag = append(lag, records[i].SendLag())
+	}
+	slices.Sort(lag)
+	b.ReportMetric(micros(lag, 0.50), "lag-p50-µs")
+	b.ReportMetric(micros(lag, 0.99), "lag-p99-µs")
+	b.ReportMetric(micros(lag, 1), "lag-max-µs")
+	b.ReportMetric(0, "ns/op") // it counts arrivals, the time is in the lag
+}
+
+// micros returns the nearest-rank quantile of sorted samples in microseconds.
+func micros(sorted []time.Duration, q float64) float64 {
+	return float64(sorted[min(int(q*float64(len(sorted))), len(sorted)-1)]) / float64(time.Microsecond)
+}
+
+func newSender(tb testing.TB, cfg VegetaConfig) *Vegeta {
+	tb.Helper()
+	v, err := NewVegeta(cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return v
+}
+
+func target(tb testing.TB, raw string) *Target {
+	tb.Helper()
+	t, err := (*Guard)(nil).Target(raw)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return t
+}
