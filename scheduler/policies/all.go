@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"coldwave/internal/spell"
 	"coldwave/scheduler"
 )
 
@@ -72,7 +73,12 @@ func Find(spec string) (Entry, error) {
 	all := All()
 	k := slices.IndexFunc(all, func(e Entry) bool { return e.Name == name })
 	if k < 0 {
-		return Entry{}, fmt.Errorf("policy %q: %w; %s", name, ErrUnknown, suggest(name, Names()))
+		return Entry{}, fmt.Errorf("policy %q: %w%s", name, ErrUnknown, known(name, Names()))
 	}
 	return all[k], nil
+}
+
+// known ends an error about an unknown name: the nearest known one if it is near, and all of them.
+func known(name string, names []string) string {
+	return spell.Hint(name, names) + " (known: " + strings.Join(names, ", ") + ")"
 }

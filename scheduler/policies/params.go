@@ -74,7 +74,7 @@ func (e Entry) set(v values, item string) error {
 		v[key] = n
 		return err
 	}
-	return fmt.Errorf("%w %q: unknown; %s", ErrParam, key, suggest(key, names))
+	return fmt.Errorf("%w %q: no such parameter%s", ErrParam, key, known(key, names))
 }
 
 func (p Param) parse(text string) (int64, error) {
