@@ -72,6 +72,11 @@ var wallTime = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", 
 // seeded are the functions of math/rand/v2 that do not draw from the global source.
 var seeded = []string{"New", "NewPCG", "NewChaCha8", "NewZipf"}
 
+// unseeded are the files that may draw from the global source, with the reason.
+var unseeded = map[string]string{
+	"bundle/id.go": "the name of a run must differ from run to run and is no part of any result",
+}
+
 // vague are package names that say nothing of what is inside.
 var vague = []string{"util", "utils", "common", "helper", "helpers", "misc", "manager", "base", "shared", "lib"}
 

@@ -185,6 +185,9 @@ func checkPureGoroutines(f *file, report func(int, string, ...any)) {
 }
 
 func checkGlobalRand(f *file, report func(int, string, ...any)) {
+	if unseeded[f.path] != "" {
+		return
+	}
 	for _, p := range []string{"math/rand", "math/rand/v2"} {
 		f.selectors(p, func(name string, at token.Pos) {
 			if ast.IsExported(name) && !slices.Contains(seeded, name) && !isRandType(name) {
