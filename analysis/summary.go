@@ -20,7 +20,8 @@ type Summary struct {
 	Waves     []Wave
 	Windows   []Window
 	Instances InstanceTotals
-	Resent    int // writes on the wire beyond one per request
+	Waiting   time.Duration // sum of the waiting times that the target told
+	Resent    int           // writes on the wire beyond one per request
 	Warnings  []Warning
 }
 
