@@ -15,7 +15,7 @@ const (
 	MaxConcurrency     = 1 << 16
 	DefaultBodyMax     = 1 << 20               // bytes
 	DefaultSleepMax    = 10 * time.Minute      // of /sleep/<ms>
-	DefaultHandover    = 50 * time.Millisecond // see Config.Handover
+	DefaultGrace       = 50 * time.Millisecond // see Config.Grace
 )
 
 // Config is what one fake worker is. The zero value of a limit means its default.
@@ -29,11 +29,11 @@ type Config struct {
 	Seed        uint64        // decides which arrivals fail: the same ones on every worker and in virtual time
 	BodyMax     int64         // limit of a request's body in bytes; 0: DefaultBodyMax
 	SleepMax    time.Duration // limit of /sleep/<ms>; 0: DefaultSleepMax
-	// Handover is how long a request beyond the limit may wait for a slot before it is refused; 0: DefaultHandover. A
+	// Grace is how long a request beyond the limit may wait for a slot before it is refused; 0: DefaultGrace. A
 	// gateway gives a slot to the next request as soon as it has dropped a client's; the worker learns of the dropped
 	// one by its connection, which may be later. Such waits are counted in Stats.Overlapped.
-	Handover time.Duration
-	Log      *Log // one line for each start and finish; nil: none
+	Grace time.Duration
+	Log   *Log // one line for each start and finish; nil: none
 }
 
 // Validate reports every problem of the configuration at once.
@@ -53,7 +53,7 @@ func (c *Config) Validate() error {
 	check(c.FailRatio >= 0 && c.FailRatio <= 1, "fail ratio %v: must be in [0, 1]", c.FailRatio)
 	check(c.BodyMax >= 0, "body limit %d bytes: must be ≥ 1, or 0 for %d", c.BodyMax, DefaultBodyMax)
 	check(c.SleepMax >= 0, "sleep limit %v: must be > 0, or 0 for %v", c.SleepMax, DefaultSleepMax)
-	check(c.Handover >= 0, "handover %v: must be > 0, or 0 for %v", c.Handover, DefaultHandover)
+	check(c.Grace >= 0, "grace %v: must be > 0, or 0 for %v", c.Grace, DefaultGrace)
 	return errors.Join(errs...)
 }
 
@@ -61,7 +61,7 @@ func (c *Config) setDefaults() {
 	setDefault(&c.Concurrency, DefaultConcurrency)
 	setDefault(&c.BodyMax, DefaultBodyMax)
 	setDefault(&c.SleepMax, DefaultSleepMax)
-	setDefault(&c.Handover, DefaultHandover)
+	setDefault(&c.Grace, DefaultGrace)
 }
 
 func setDefault[T comparable](v *T, preset T) {

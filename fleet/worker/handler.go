@@ -28,7 +28,7 @@ type Stats struct {
 	Canceled   int64 `json:"canceled"`   // the client had gone
 	Failed     int64 `json:"failed"`     // answered with an error after they had a slot
 	Refused    int64 `json:"refused"`    // turned away without a slot; behind our own gateway this stays 0
-	Overlapped int64 `json:"overlapped"` // found no slot at once; see Config.Handover
+	Overlapped int64 `json:"overlapped"` // found no slot at once; see Config.Grace
 	InFlight   int64 `json:"in_flight"`  // holding a slot now
 }
 
@@ -88,7 +88,7 @@ func (h *Handler) enter(ctx context.Context) bool {
 	}
 	h.stats.overlapped.Add(1)
 	limit := h.cfg.Clock.NewTimer()
-	limit.Reset(h.cfg.Clock.Now().Add(h.cfg.Handover))
+	limit.Reset(h.cfg.Clock.Now().Add(h.cfg.Grace))
 	defer limit.Reset(clock.Never)
 	select {
 	case h.slots <- struct{}{}:

@@ -207,7 +207,7 @@ func TestEcho(t *testing.T) {
 	}
 }
 
-// A request beyond the limit is refused after the handover time, and takes no slot (R16).
+// A request beyond the limit is refused after the grace time, and takes no slot (R16).
 func TestConcurrencyLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newWorker(t, func(c *worker.Config) { c.Concurrency = 2 })
@@ -220,8 +220,8 @@ func TestConcurrencyLimit(t *testing.T) {
 		if w.Code != 503 || w.Header().Get(worker.ReasonHeader) != "concurrency_limit" {
 			t.Errorf("third request = %d %q, want 503 concurrency_limit", w.Code, w.Header().Get(worker.ReasonHeader))
 		}
-		if got := time.Since(began); got != worker.DefaultHandover {
-			t.Errorf("refused after %v, want %v", got, worker.DefaultHandover)
+		if got := time.Since(began); got != worker.DefaultGrace {
+			t.Errorf("refused after %v, want %v", got, worker.DefaultGrace)
 		}
 		time.Sleep(100 * time.Millisecond)
 		synctest.Wait()
@@ -384,9 +384,9 @@ func TestLogLineIsOneLine(t *testing.T) {
 }
 
 func TestConfigValidate(t *testing.T) {
-	bad := worker.Config{Name: "a\n", Body: -1, Concurrency: -1, FailRatio: math.NaN(), BodyMax: -1, SleepMax: -1, Handover: -1}
+	bad := worker.Config{Name: "a\n", Body: -1, Concurrency: -1, FailRatio: math.NaN(), BodyMax: -1, SleepMax: -1, Grace: -1}
 	_, err := worker.New(bad)
-	for _, want := range []string{`name "a\n"`, "no clock", "body -1ns", "concurrency -1", "fail ratio NaN", "body limit -1", "sleep limit -1ns", "handover -1ns"} {
+	for _, want := range []string{`name "a\n"`, "no clock", "body -1ns", "concurrency -1", "fail ratio NaN", "body limit -1", "sleep limit -1ns", "grace -1ns"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("New(%+v) error %q, want one that names %q", bad, err, want)
 		}

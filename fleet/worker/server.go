@@ -38,6 +38,7 @@ type Server struct {
 	refused  int64
 	closing  bool
 	drained  chan struct{} // closed once closing and active == 0
+	closed   chan struct{} // closed once every connection is
 }
 
 // NewServer returns a server that serves nothing yet. maxConnections ≤ 0 means DefaultMaxConnections; a connection
@@ -49,7 +50,7 @@ func NewServer(h http.Handler, maxConnections int, errs io.Writer) *Server {
 	if errs == nil {
 		errs = io.Discard
 	}
-	s := &Server{max: maxConnections, conns: map[net.Conn]bool{}, drained: make(chan struct{})}
+	s := &Server{max: maxConnections, conns: map[net.Conn]bool{}, drained: make(chan struct{}), closed: make(chan struct{})}
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	s.http = &http.Server{
@@ -60,7 +61,8 @@ func NewServer(h http.Handler, maxConnections int, errs io.Writer) *Server {
 	return s
 }
 
-// Serve serves on l until Drain or Close, and then returns nil; any other end is an error. It may be called once.
+// Serve serves on l until Drain or Close has ended, and then returns nil; any other end is an error. It may be called
+// once.
 func (s *Server) Serve(l net.Listener) error {
 	s.mu.Lock()
 	if s.closing {
@@ -71,8 +73,10 @@ func (s *Server) Serve(l net.Listener) error {
 	s.mu.Unlock()
 	err := s.http.Serve(l)
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing {
+	closing := s.closing
+	s.mu.Unlock()
+	if closing {
+		<-s.closed
 		return nil
 	}
 	return fmt.Errorf("worker: serving on %s: %w", l.Addr(), err)
@@ -99,7 +103,11 @@ func (s *Server) Drain(ctx context.Context) error {
 // Close cuts every connection. It may be called more than once.
 func (s *Server) Close() error {
 	s.shut()
-	return s.http.Close()
+	err := s.http.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	closeOnce(s.closed)
+	return err
 }
 
 // Refused returns how many connections were closed because of the limit.
@@ -128,10 +136,15 @@ func (s *Server) announce() {
 	if !s.closing || s.active > 0 {
 		return
 	}
+	closeOnce(s.drained)
+}
+
+// closeOnce closes c unless it is closed. The lock of its owner is held.
+func closeOnce(c chan struct{}) {
 	select {
-	case <-s.drained:
+	case <-c:
 	default:
-		close(s.drained)
+		close(c)
 	}
 }
 

@@ -149,6 +149,7 @@ func TestDrainLimit(t *testing.T) {
 		if got := <-status; got != 0 {
 			t.Errorf("cut request = %d, want no answer", got)
 		}
+		synctest.Wait()
 		if got, want := p.h.Stats(), (worker.Stats{Started: 1, Canceled: 1}); got != want {
 			t.Errorf("Stats() = %+v, want %+v", got, want)
 		}
