@@ -1,0 +1,34 @@
+package policies_test
+
+import (
+	"testing"
+
+	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
+	"coldwave/scheduler/policytest"
+)
+
+// TestConformance runs the suite on each policy of the table and on each reading of it.
+func TestConformance(t *testing.T) {
+	specs := policies.Names()
+	specs = append(specs, "fc-race:start_per_request=true", "fc-race:start_retries=0", "fc-bound:start_retries=0",
+		"fc-race:wait_timeout=2s", "fc-bound:wait_timeout=2s")
+	for _, spec := range specs {
+		t.Run(spec, func(t *testing.T) {
+			e, err := policies.Find(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, policytest.Options{Bound: e.Bound})
+		})
+	}
+}
+
+func fresh(t *testing.T, spec string) scheduler.Policy {
+	t.Helper()
+	p, err := policies.New(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}

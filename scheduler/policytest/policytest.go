@@ -1,0 +1,193 @@
+// Package policytest is the conformance suite of scheduling policies: what every policy must do, whatever it decides.
+//
+// It runs a policy on many seeds against a host of its own that injects cancels, failed starts, crashes, late events,
+// changing limits and simultaneous events. It keeps its own books and compares them with what the core says. A failure
+// names the rule, the seed and the event, which is the way back.
+package policytest
+
+import (
+	"cmp"
+	"fmt"
+	"testing"
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/scheduler"
+)
+
+// Options say what the policy is exempt from, and how much is tried. The zero Options are right for a policy without
+// exemptions.
+type Options struct {
+	Bound    bool          // it ties a request to its own start: a request may wait while a slot is free
+	Learns   bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
+	Limit    int32         // requests in flight on one instance; default 1
+	Seeds    int           // default 60
+	First    uint64        // first seed; default 1
+	Requests int           // in each seed; default 150
+	Hang     time.Duration // requests may wait so long while nothing lives and something may; default 1 s
+	Settle   time.Duration // after the last request ended, all above Min must have stopped within it; default 1 h
+}
+
+func (o Options) withDefaults() Options {
+	o.Limit = cmp.Or(o.Limit, 1)
+	o.Seeds = cmp.Or(o.Seeds, 60)
+	o.First = cmp.Or(o.First, 1)
+	o.Requests = cmp.Or(o.Requests, 150)
+	o.Hang = cmp.Or(o.Hang, time.Second)
+	o.Settle = cmp.Or(o.Settle, time.Hour)
+	return o
+}
+
+// Rule is what a policy must obey.
+type Rule string
+
+// The rules.
+const (
+	Legal         Rule = "its acts are legal"
+	EndsOnce      Rule = "each request ends exactly once"
+	WithinLimit   Rule = "in flight ≤ limit on each instance"
+	WithinMax     Rule = "alive ≤ max"
+	ToReady       Rule = "a request goes to a ready instance only"
+	NoIdleWait    Rule = "no request waits while a slot is free"
+	NoHang        Rule = "no request waits while nothing lives and something may"
+	Bounded       Rule = "it acts a bounded number of times at one event"
+	Drains        Rule = "all requests end"
+	ToZero        Rule = "without traffic all above min stop"
+	Deterministic Rule = "equal seeds give equal decisions"
+	Renews        Rule = "after a long silence it acts as at first"
+	NoAllocation  Rule = "a step allocates nothing"
+	KillsNone     Rule = "lower limits kill no running request"
+	KeepsMin      Rule = "min is kept without traffic"
+)
+
+// Violation is a broken rule.
+type Violation struct {
+	Rule Rule
+	Seed uint64
+	At   clock.Instant
+	What string
+}
+
+func (v Violation) Error() string {
+	return fmt.Sprintf("%s: %s (seed %d, at %v)", v.Rule, v.What, v.Seed, v.At)
+}
+
+// Run runs the whole suite. NewPolicy returns a fresh policy at each call.
+func Run(t *testing.T, newPolicy func() scheduler.Policy, o Options) {
+	t.Helper()
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.find(newPolicy, o.withDefaults()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// Find returns the first rule that the policy breaks, as a Violation or, for an illegal act, as one that says what the
+// core said; nil if it breaks none.
+func Find(newPolicy func() scheduler.Policy, o Options) error {
+	for _, c := range checks {
+		if err := c.find(newPolicy, o.withDefaults()); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// check is one part of the suite.
+type check struct {
+	name string
+	find func(func() scheduler.Policy, Options) error
+}
+
+var checks = []check{
+	{"random", random},
+	{"deterministic", deterministic},
+	{"renewal", renewal},
+	{"ready with an empty queue", spare},
+	{"no room at all", blocked},
+	{"max lowered below alive", lowered},
+	{"min raised", raised},
+	{"allocation", allocation},
+}
+
+// guard turns what goes wrong inside f into an error.
+func guard(seed uint64, f func()) (err error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case Violation:
+			err = p
+		case scheduler.Illegal:
+			err = Violation{Legal, seed, p.At, p.Error()}
+		default:
+			panic(p)
+		}
+	}()
+	f()
+	return nil
+}
+
+// random runs the seeds and checks all books after each step.
+func random(newPolicy func() scheduler.Policy, o Options) error {
+	for k := range o.Seeds {
+		seed := o.First + uint64(k)
+		if err := guard(seed, func() { newWorld(newPolicy(), o, swarm(seed, o)).play(0) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deterministic runs a few seeds twice.
+func deterministic(newPolicy func() scheduler.Policy, o Options) error {
+	for k := range min(o.Seeds, 10) {
+		seed := o.First + uint64(k)
+		err := guard(seed, func() {
+			one, two := newWorld(newPolicy(), o, swarm(seed, o)), newWorld(newPolicy(), o, swarm(seed, o))
+			one.play(0)
+			two.play(0)
+			one.same(Deterministic, one.log, two.log)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// renewal runs the same requests twice with a long silence between: but for the names, the decisions are equal.
+func renewal(newPolicy func() scheduler.Policy, o Options) error {
+	if o.Learns {
+		return nil
+	}
+	for k := range min(o.Seeds, 10) {
+		seed := o.First + uint64(k)
+		err := guard(seed, func() {
+			s := swarm(seed, o)
+			s.min, s.reconfigure = 0, false // a kept instance is no initial state
+			w := newWorld(newPolicy(), o, s)
+			w.play(0)
+			first := w.log
+			w.play(w.now.Add(time.Hour) / clock.Instant(time.Hour) * clock.Instant(time.Hour))
+			w.same(Renews, first, w.log)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// same compares two logs.
+func (w *world) same(rule Rule, one, two []scheduler.Action) {
+	for k := range min(len(one), len(two)) {
+		if one[k] != two[k] {
+			w.broken(rule, "decision %d is first %v at %v, then %v at %v", k, one[k], one[k].At, two[k], two[k].At)
+		}
+	}
+	if len(one) != len(two) {
+		w.broken(rule, "first %d decisions, then %d", len(one), len(two))
+	}
+}

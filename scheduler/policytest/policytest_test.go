@@ -1,0 +1,215 @@
+package policytest
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/scheduler"
+)
+
+// model is a small correct policy, and the mutants of it are wrong in one place each.
+type model struct {
+	mutant  string
+	garbage []byte
+}
+
+func (p *model) is(mutant string) bool { return p.mutant == mutant }
+
+const reap = 1
+
+func (p *model) Handle(c *scheduler.Control, ev scheduler.Event) {
+	if p.is("allocates at each event") {
+		p.garbage = make([]byte, 64)
+	}
+	switch ev.Kind {
+	case scheduler.Configure:
+		p.configure(c)
+	case scheduler.Arrival:
+		p.arrival(c, ev.Req)
+	case scheduler.Ready:
+		p.serve(c, ev.Inst)
+	case scheduler.Done:
+		if !p.is("forgets who waits when a slot frees") {
+			p.serve(c, ev.Inst)
+		}
+	case scheduler.Failed:
+		if !p.is("does not start again") {
+			p.start(c)
+		}
+	case scheduler.Timer:
+		if !p.is("lets a deadline pass") {
+			c.Reject(ev.Req, 503)
+		}
+	case scheduler.Cancel:
+		if p.is("assigns a canceled request") {
+			c.Assign(ev.Req, c.FirstAlive())
+		}
+	case scheduler.Tick:
+		p.reap(c)
+	case scheduler.Stopped, scheduler.Sample:
+	}
+}
+
+func (p *model) configure(c *scheduler.Control) {
+	if !p.is("never reaps") {
+		c.Every(reap, clock.Instant(time.Second))
+	}
+	if p.is("ignores a lowered max") {
+		return
+	}
+	if p.is("keeps an idle instance above max") && c.IdleNewest() != 0 {
+		return
+	}
+	c.Shrink()
+	for c.Alive() > c.Config().Max {
+		c.Stop(c.LastAlive())
+	}
+	for c.Alive() < c.Config().Min && !p.is("ignores min") {
+		c.Start(1, 0)
+	}
+	if c.Config().Max == 0 {
+		for r := c.Front(); r != 0; r = c.Front() {
+			c.Reject(r, 503)
+		}
+	}
+	p.start(c)
+}
+
+func (p *model) arrival(c *scheduler.Control, r scheduler.RequestID) {
+	i := c.IdleNewest()
+	switch {
+	case p.is("assigns a busy instance") && c.Running() > 0 && i == 0:
+		for i = c.FirstAlive(); c.State(i) != scheduler.Busy; i = c.Next(i) {
+		}
+		c.Assign(r, i)
+	case p.is("assigns a starting instance") && c.Starting() > 0 && i == 0:
+		c.Assign(r, c.LastAlive())
+	case p.is("does not return the slot") && c.InFlight(1) == 0 && c.Up(1) && c.Starting() == 0 && c.Alive() == 1 && c.FirstOn(1) == 0 && r > 3:
+		c.Queue(r, c.Now().Add(time.Minute)) // its own book still says that instance 1 is taken
+	case p.is("chooses at random") && i != 0 && rand.IntN(2) == 0:
+		c.Assign(r, c.IdleOldest())
+	case i != 0:
+		c.Assign(r, i)
+	case c.Config().Max == 0 && !p.is("lets requests wait without end for nothing"):
+		c.Reject(r, 503)
+	case p.is("forgets to queue"):
+	default:
+		deadline := c.Now().Add(time.Minute)
+		if p.is("lets requests wait without end for nothing") {
+			deadline = clock.Never
+		}
+		c.Queue(r, deadline)
+		p.start(c)
+	}
+}
+
+func (p *model) start(c *scheduler.Control) {
+	for c.Starting() < c.Waiting() && c.Alive() < c.Config().Max {
+		c.Start(1, c.Front())
+	}
+	if p.is("starts one too many") && c.Waiting() > 0 && c.Alive() == c.Config().Max {
+		c.Start(1, c.Front())
+	}
+}
+
+func (p *model) serve(c *scheduler.Control, i scheduler.InstanceID) {
+	if r := c.Front(); r != 0 && (c.Up(i) || p.is("assigns a draining instance")) {
+		c.Assign(r, i)
+		if p.is("assigns two at once") && c.Front() != 0 {
+			c.Assign(c.Front(), i)
+		}
+	}
+}
+
+func (p *model) reap(c *scheduler.Control) {
+	for i := c.IdleOldest(); i != 0 && c.Now().Sub(c.IdleSince(i)) > 20*time.Second; i = c.IdleOldest() {
+		if c.Alive() <= c.Config().Min && !p.is("reaps below min") {
+			return
+		}
+		c.Stop(i)
+	}
+	if !p.is("does not start again") {
+		p.start(c)
+	}
+}
+
+// TestModel: the suite finds nothing wrong with a correct policy.
+func TestModel(t *testing.T) {
+	Run(t, func() scheduler.Policy { return &model{} }, Options{})
+}
+
+// TestMutants: the suite finds each planted mistake, by the rule that it breaks.
+func TestMutants(t *testing.T) {
+	tests := []struct {
+		mutant string
+		rules  []Rule // any of them
+	}{
+		{"forgets who waits when a slot frees", []Rule{NoIdleWait}},
+		{"does not return the slot", []Rule{NoIdleWait}},
+		{"assigns a busy instance", []Rule{Legal}},
+		{"assigns a starting instance", []Rule{Legal}},
+		{"assigns a draining instance", []Rule{Legal}},
+		{"assigns two at once", []Rule{Legal}},
+		{"assigns a canceled request", []Rule{Legal}},
+		{"starts one too many", []Rule{Legal}},
+		{"forgets to queue", []Rule{Legal}},
+		{"lets a deadline pass", []Rule{Legal}},
+		{"ignores a lowered max", []Rule{Legal}},
+		{"keeps an idle instance above max", []Rule{Legal}},
+		{"does not start again", []Rule{NoHang}},
+		{"lets requests wait without end for nothing", []Rule{Drains}},
+		{"never reaps", []Rule{ToZero}},
+		{"ignores min", []Rule{KeepsMin}},
+		{"reaps below min", []Rule{KeepsMin}},
+		{"chooses at random", []Rule{Deterministic}},
+		{"allocates at each event", []Rule{NoAllocation}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.mutant, func(t *testing.T) {
+			err := Find(func() scheduler.Policy { return &model{mutant: tt.mutant} }, Options{})
+			var v Violation
+			if !errors.As(err, &v) {
+				t.Fatalf("Find = %v, want a violation of %q", err, tt.rules)
+			}
+			if !slices.Contains(tt.rules, v.Rule) {
+				t.Errorf("Find = %v, want a violation of %q", err, tt.rules)
+			}
+			if !strings.Contains(err.Error(), "seed") {
+				t.Errorf("Find = %v, want the seed in it", err)
+			}
+		})
+	}
+}
+
+// TestReach: what the seeds inject does happen. A suite in which nothing fails proves nothing.
+func TestReach(t *testing.T) {
+	seen := map[string]int{}
+	for seed := range uint64(60) {
+		w := newWorld(&model{}, Options{}.withDefaults(), swarm(seed, Options{}.withDefaults()))
+		w.play(0)
+		for _, a := range w.log {
+			seen[a.Do.String()]++
+			if a.Do == scheduler.End && a.Status == 499 && a.Inst != 0 {
+				seen["client left while its request ran"]++
+			}
+			if a.Do == scheduler.End && a.Status == 499 && a.Inst == 0 {
+				seen["client left while its request waited"]++
+			}
+		}
+		seen["event that came too late"] += int(w.core.Stale())
+	}
+	for _, want := range []string{
+		"assign", "queue", "start", "stop", "reject", "lost", "end", "event that came too late",
+		"client left while its request ran", "client left while its request waited",
+	} {
+		if seen[want] < 10 {
+			t.Errorf("%q happened %d times in 60 seeds, want ≥ 10", want, seen[want])
+		}
+	}
+	t.Log(seen)
+}
