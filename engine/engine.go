@@ -54,7 +54,7 @@ const (
 var (
 	// ErrAccounting: the records do not account for every arrival exactly once (R3). The run is invalid.
 	ErrAccounting = errors.New("accounting mismatch")
-	// ErrStopped: the context ended before every arrival was sent and answered.
+	// ErrStopped: the context ended, or the run was aborted, before every arrival was sent and answered.
 	ErrStopped = errors.New("run stopped early")
 )
 
@@ -110,8 +110,8 @@ func (e *Engine) Run(ctx context.Context, s *workload.Schedule, onDone func(reco
 	if sendErr != nil {
 		return b.records, fmt.Errorf("send the schedule: %w", sendErr)
 	}
-	if n := b.stopped(); n > 0 && ctx.Err() != nil {
-		return b.records, fmt.Errorf("%w: %d of %d arrivals without an answer: %w", ErrStopped, n, len(b.records), context.Cause(ctx))
+	if n := b.stopped(); n > 0 {
+		return b.records, fmt.Errorf("%w: %d of %d arrivals without an answer", ErrStopped, n, len(b.records))
 	}
 	return b.records, nil
 }

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,18 +61,18 @@ func (g *Guard) Target(raw string) (*Target, error) {
 		return nil, fmt.Errorf("target %s: %w: write it as http://127.0.0.1:8080/path", redact(raw), ErrTarget)
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("target %s: %w: scheme %q: use http or https", u.Redacted(), ErrTarget, u.Scheme)
+		return nil, fmt.Errorf("target %s: %w: scheme: use http or https", redact(raw), ErrTarget)
 	}
 	host, port := canonicalHost(u.Hostname()), u.Port()
 	if port == "" && !strings.HasSuffix(u.Host, ":") {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
 	if host == "" || !validPort(port) {
-		return nil, fmt.Errorf("target %s: %w: host %q: use a host and a port from 1 to 65535", u.Redacted(), ErrTarget, u.Host)
+		return nil, fmt.Errorf("target %s: %w: host %q: use a host and a port from 1 to 65535", show(u), ErrTarget, u.Host)
 	}
 	t := &Target{url: u, address: net.JoinHostPort(host, port)}
 	if reason := t.judge(host, g.allows(t.address)); reason != "" {
-		return nil, &RefusedError{Target: u.Redacted(), Reason: reason}
+		return nil, &RefusedError{Target: show(u), Reason: reason}
 	}
 	return t, nil
 }
@@ -144,8 +145,8 @@ func (t *Target) dialable(address string) string {
 	return ""
 }
 
-// String is the URL without its password.
-func (t *Target) String() string { return t.url.Redacted() }
+// String is the URL without user information and without the values of query keys that look like secrets.
+func (t *Target) String() string { return show(t.url) }
 
 // Address returns host:port.
 func (t *Target) Address() string { return t.address }
@@ -177,6 +178,26 @@ func validPort(s string) bool {
 	return err == nil && n > 0 && strconv.FormatUint(n, 10) == s
 }
 
+// secretKeys are the query keys whose values are never shown (checklist 4.2).
+var secretKeys = regexp.MustCompile(`(?i)token|secret|key|password|auth|session`)
+
+const hidden = "xxxxx"
+
+func show(u *url.URL) string {
+	c := *u
+	if c.User != nil {
+		c.User = url.User(hidden)
+	}
+	pairs := strings.Split(c.RawQuery, "&")
+	for i, pair := range pairs {
+		if name, _, found := strings.Cut(pair, "="); found && secretKeys.MatchString(name) {
+			pairs[i] = name + "=" + hidden
+		}
+	}
+	c.RawQuery = strings.Join(pairs, "&")
+	return c.String()
+}
+
 // redact hides what may be user information in a text that is no URL.
 func redact(raw string) string {
 	scheme, rest, found := strings.Cut(raw, "://")
@@ -186,7 +207,7 @@ func redact(raw string) string {
 		scheme += "://"
 	}
 	if i := strings.LastIndex(rest, "@"); i >= 0 {
-		rest = "xxxxx" + rest[i:]
+		rest = hidden + rest[i:]
 	}
 	return strconv.Quote(scheme + rest)
 }

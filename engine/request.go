@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"coldwave/record"
@@ -24,13 +25,23 @@ type Request struct {
 // runNames are the ids that fit into a header and a file name, and leave room for the seq within 64 bytes.
 var runNames = regexp.MustCompile(`^[A-Za-z0-9._-]{1,40}$`)
 
-// check refuses what net/http would refuse at the time of sending.
+var (
+	headerNames = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+	controls    = regexp.MustCompile(`[\x00-\x08\x0a-\x1f\x7f]`)
+)
+
+// check refuses what net/http would refuse at the time of sending. Header values are not shown: they may be secrets.
 func (r *Request) check() error {
 	if r.Target == nil {
 		return fmt.Errorf("request: %w: none was given", ErrTarget)
 	}
 	if _, err := http.NewRequest(r.Method, r.Target.url.String(), http.NoBody); err != nil { //nolint:noctx // it is never sent
 		return fmt.Errorf("request to %v: method %q: %w", r.Target, r.Method, ErrTarget)
+	}
+	for name, values := range r.Header {
+		if !headerNames.MatchString(name) || slices.ContainsFunc(values, controls.MatchString) {
+			return fmt.Errorf("request to %v: header %q: %w: use a token as name and no control characters", r.Target, name, ErrTarget)
+		}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ type VegetaConfig struct {
 	Bundled     bool            // the target is the bundled stack: it is told the demand, and it tells its own refusals
 	Timeout     time.Duration   // of one request, from its send to its last byte; 0: DefaultTimeout
 	Grace       time.Duration   // for requests in flight when the run is stopped (R8); 0: DefaultGrace
-	Abort       <-chan struct{} // closed: the grace is over at once; nil: never
+	Abort       <-chan struct{} // closed: the run stops without a grace; nil: never
 	MaxInFlight int             // 0: unlimited; an arrival above it is dropped, it never waits
 	MaxBody     int64           // bytes of an answer's body, more is an error; 0: DefaultMaxBody
 	// Dial opens connections instead of TCP under the target's guard; for tests on a network in memory.
@@ -97,6 +97,7 @@ func (v *Vegeta) Send(ctx context.Context, s *workload.Schedule, done func(Excha
 	defer stop(nil)
 	hard, release := graceful(ctx, v.cfg.Clock, v.cfg.Grace, v.cfg.Abort)
 	defer release()
+	context.AfterFunc(hard, func() { stop(errCanceled) })
 	p := newPool(v.cfg.Clock.Now, v.cfg.Dial)
 	defer p.close()
 	f := &flight{Vegeta: v, schedule: s, done: done, hard: hard, stop: stop, courier: courier{
