@@ -96,7 +96,7 @@ func (f *fields) text(key, want string) string {
 	case *ast.FloatNode:
 		return n.Token.Value
 	default:
-		f.fail(key, "write a "+want, "%s is a %s and must be a %s", key, typeName(n), want)
+		f.fail(key, "write a "+want, "%s is %s and must be a %s", key, nounOf(n), want)
 		return ""
 	}
 }
@@ -132,8 +132,8 @@ func (f *fields) number(key string) int64 {
 	}
 	n, problem := whole(key, node)
 	f.note(problem)
-	if problem == nil && n == 0 && key == "requests" {
-		f.note(between(key, n, 1, 1)) // 0 would mean that the key is not there
+	if problem == nil && n < 1 && key == "requests" {
+		f.note(between(key, n, 1, n)) // in a pattern, 0 means that the key is not there
 	}
 	return n
 }
@@ -155,7 +155,7 @@ func (f *fields) counts(key string) []int {
 	}
 	list, ok := node.(*ast.SequenceNode)
 	if !ok {
-		f.fail(key, fmt.Sprintf("write a list, as in %s: [1, 2, 4]", key), "%s is a %s and must be a list of whole numbers", key, typeName(node))
+		f.fail(key, fmt.Sprintf("write a list, as in %s: [1, 2, 4]", key), "%s is %s and must be a list of whole numbers", key, nounOf(node))
 		return nil
 	}
 	values := make([]int, 0, len(list.Values))
@@ -189,20 +189,36 @@ func whole(key string, node ast.Node) (int64, *Error) {
 	return 0, wrong(key, "write digits only, as in 20", "%s: %s is no whole number in range", key, oneLine(describe(node)))
 }
 
-// describe is the value of a scalar, or the name of what stands in its place.
+// describe is the value of a word or a number, or what stands in its place.
 func describe(node ast.Node) string {
-	if s, ok := node.(ast.ScalarNode); ok && node.GetToken() != nil {
-		if _, tag := s.(*ast.TagNode); !tag {
-			return fmt.Sprintf("%q", node.GetToken().Value)
-		}
+	switch node.Type() {
+	case ast.StringType, ast.IntegerType, ast.FloatType, ast.BoolType:
+		return fmt.Sprintf("%q", node.GetToken().Value)
+	default:
+		return nounOf(node)
 	}
-	return "a " + typeName(node)
 }
 
-// typeName is what a person calls the node.
-func typeName(node ast.Node) string {
-	if node.Type() == ast.NullType {
-		return "missing value"
+// nounOf is what a person calls the node.
+func nounOf(node ast.Node) string {
+	switch node.Type() {
+	case ast.NullType:
+		return "empty"
+	case ast.SequenceType:
+		return "a list"
+	case ast.MappingType, ast.MappingValueType:
+		return "a mapping"
+	case ast.StringType, ast.LiteralType:
+		return "a text"
+	case ast.IntegerType, ast.FloatType, ast.InfinityType, ast.NanType:
+		return "a number"
+	case ast.BoolType:
+		return "a truth value"
+	case ast.AnchorType, ast.AliasType:
+		return "a reference"
+	case ast.MergeKeyType, ast.MappingKeyType:
+		return "a special key"
+	default:
+		return "a " + strings.ToLower(node.Type().YAMLName())
 	}
-	return strings.ToLower(node.Type().YAMLName())
 }

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"coldwave/internal/spell"
@@ -42,6 +43,7 @@ func All() []Entry {
 		summary, _, _ := strings.Cut(strings.TrimPrefix(string(src), "# "), "\n")
 		entries = append(entries, Entry{Name: strings.TrimSuffix(f.Name(), ".yaml"), Summary: summary, Text: string(src), Pattern: p})
 	}
+	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return entries
 }
 

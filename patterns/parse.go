@@ -80,13 +80,13 @@ func readFields(src []byte) (*fields, *Error) {
 	}
 	mapping, ok := body.(ast.MapNode)
 	if !ok {
-		return nil, at(body, wrong("", "write a kind and its keys, such as "+Kinds()[0].Example, "a pattern is no %s", typeName(body)))
+		return nil, at(body, wrong("", "write a kind and its keys, such as "+Kinds()[0].Example, "the pattern is %s", nounOf(body)))
 	}
 	f := &fields{nodes: map[string]field{}}
 	for it := mapping.MapRange(); it.Next(); {
 		key, ok := it.Key().(*ast.StringNode)
 		if !ok {
-			return nil, at(it.Key(), wrong("", "write a plain word", "a key cannot be a %s", typeName(it.Key())))
+			return nil, at(it.Key(), wrong("", "write a plain word", "a key cannot be %s", nounOf(it.Key())))
 		}
 		f.order = append(f.order, key.Value)
 		f.nodes[key.Value] = field{key: key, value: it.Value()}
