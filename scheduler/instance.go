@@ -86,6 +86,7 @@ func (c *Control) move(i InstanceID, in *instance, to State) {
 		c.chainOn(&c.idle, i, in)
 	case Draining:
 		c.draining++
+	case Gone, Busy, Stopping: // in no list and no count of its own
 	}
 }
 
@@ -101,6 +102,7 @@ func (c *Control) withdraw(in *instance) {
 		if in.state == Draining {
 			c.draining--
 		}
+	case Gone, Stopping:
 	}
 }
 

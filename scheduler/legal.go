@@ -10,7 +10,7 @@ import (
 // Illegal is what a core panics with: its policy acted against the rules, or its host reported something that cannot
 // have happened. A benchmark must stop there rather than print a number from an illegal schedule. Its text holds all
 // that is needed to get there again.
-type Illegal struct {
+type Illegal struct { //nolint:errname // read where it is used, scheduler.Illegal says what it is
 	Seed  uint64
 	Event int64 // number of the event that was being handled, from 1, timers and ticks included
 	At    clock.Instant

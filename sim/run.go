@@ -98,6 +98,7 @@ func (s *run) handle(e entry) {
 		s.served[ev.Inst-1].Ready = e.at
 	case scheduler.Failed, scheduler.Stopped:
 		s.gone(ev)
+	default:
 	}
 }
 

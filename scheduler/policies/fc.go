@@ -111,11 +111,11 @@ func (p *reaper) reap(c *scheduler.Control) {
 // fullSecond returns the first full second that is not before t.
 func fullSecond(t clock.Instant) clock.Instant {
 	second := clock.Instant(time.Second)
-	if over := t % second; over > 0 {
-		return t - over + second
-	} else {
-		return t - over
+	over := t % second
+	if over > 0 {
+		over -= second
 	}
+	return t - over
 }
 
 // budget allows a number of restarts in any one second, so that an instance that cannot start is not started in a

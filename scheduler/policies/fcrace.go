@@ -81,12 +81,22 @@ func short(c *scheduler.Control) bool {
 	return c.Starting() < c.Waiting() && c.Alive() < c.Config().Max
 }
 
+// withoutStart returns the first waiting request for which no instance is starting, counted from the front, or 0. Its
+// time is linear in the number of starting instances.
+func withoutStart(c *scheduler.Control) scheduler.RequestID {
+	r := c.Front()
+	for n := c.Starting(); n > 0 && r != 0; n-- {
+		r = c.NextOn(r)
+	}
+	return r
+}
+
 // failed starts again if somebody waits for it. Without the budget the longest waiting request pays for the loss.
 func (p *FCRace) failed(c *scheduler.Control, i scheduler.InstanceID) {
 	if short(c) && p.restarts.take(c.Now()) {
 		r := c.Cause(i)
 		if !c.IsWaiting(r) {
-			r = c.Front()
+			r = withoutStart(c)
 		}
 		c.Start(uint8(Again), r)
 	} else if short(c) {
@@ -98,8 +108,8 @@ func (p *FCRace) failed(c *scheduler.Control, i scheduler.InstanceID) {
 // again starts for those who wait and have no start, and for Min, as far as the budget goes; it comes back when the
 // budget has room. If it never has, nobody may wait for what will not come.
 func (p *FCRace) again(c *scheduler.Control) {
-	for short(c) && p.restarts.take(c.Now()) {
-		c.Start(uint8(Again), c.Front())
+	for r := withoutStart(c); short(c) && p.restarts.take(c.Now()); r = c.NextOn(r) {
+		c.Start(uint8(Again), r)
 	}
 	if p.o.StartRetries == 0 && c.Alive() == 0 {
 		rejectAll(c)
@@ -116,8 +126,8 @@ func (p *FCRace) configure(c *scheduler.Control) {
 	for c.Alive() > c.Config().Max {
 		c.Stop(c.LastAlive())
 	}
-	for short(c) {
-		c.Start(uint8(ForRequest), c.Front())
+	for r := withoutStart(c); short(c); r = c.NextOn(r) {
+		c.Start(uint8(ForRequest), r)
 	}
 	fill(c)
 	if c.Alive() == 0 {

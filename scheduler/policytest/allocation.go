@@ -44,6 +44,7 @@ func (m *treadmill) step(ev scheduler.Event) {
 			m.running = append(m.running, a.Req)
 		case scheduler.Start:
 			m.started = append(m.started, a.Inst)
+		default:
 		}
 	}
 }

@@ -61,7 +61,7 @@ const (
 )
 
 // Violation is a broken rule.
-type Violation struct {
+type Violation struct { //nolint:errname // read where it is used, policytest.Violation says what it is
 	Rule Rule
 	Seed uint64
 	At   clock.Instant

@@ -2,7 +2,6 @@ package policytest
 
 import (
 	"errors"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -91,8 +90,11 @@ func (p *model) arrival(c *scheduler.Control, r scheduler.RequestID) {
 		c.Assign(r, c.LastAlive())
 	case p.is("does not return the slot") && c.InFlight(1) == 0 && c.Up(1) && c.Starting() == 0 && c.Alive() == 1 && c.FirstOn(1) == 0 && r > 3:
 		c.Queue(r, c.Now().Add(time.Minute)) // its own book still says that instance 1 is taken
-	case p.is("chooses at random") && i != 0 && rand.IntN(2) == 0:
-		c.Assign(r, c.IdleOldest())
+	case p.is("chooses at random") && i != 0:
+		for i := range map[scheduler.InstanceID]bool{c.IdleOldest(): true, c.IdleNewest(): true} {
+			c.Assign(r, i) // the order of a map is random
+			return
+		}
 	case i != 0:
 		c.Assign(r, i)
 	case c.Config().Max == 0 && !p.is("lets requests wait without end for nothing"):

@@ -164,6 +164,7 @@ func (w *world) tell(p planned) []scheduler.Action {
 		in.ready = !in.stopping && !in.gone
 	case scheduler.Failed, scheduler.Stopped:
 		w.instances[p.ev.Inst].gone = true
+	default:
 	}
 	return w.core.Step(nil, p.at, p.ev)
 }
