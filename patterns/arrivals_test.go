@@ -168,15 +168,15 @@ func TestConstantAgainstExactFractions(t *testing.T) {
 		period := big.NewRat(int64(c.Rate.Per), c.Rate.Count)
 		end := new(big.Rat).SetInt64(int64(c.Duration))
 		for k := range int64(2000) {
-			real := new(big.Rat).Mul(period, new(big.Rat).SetInt64(k))
+			exact := new(big.Rat).Mul(period, new(big.Rat).SetInt64(k))
 			a, ok := next()
-			if want := real.Cmp(end) < 0; ok != want {
-				t.Fatalf("%v: request %d at %v ns: sent %v, want %v", c, k, real, ok, want)
+			if want := exact.Cmp(end) < 0; ok != want {
+				t.Fatalf("%v: request %d at %v ns: sent %v, want %v", c, k, exact, ok, want)
 			}
 			if !ok {
 				return
 			}
-			if floor := new(big.Int).Quo(real.Num(), real.Denom()); int64(a.At) != floor.Int64() || a.Wave != -1 {
+			if floor := new(big.Int).Quo(exact.Num(), exact.Denom()); int64(a.At) != floor.Int64() || a.Wave != -1 {
 				t.Fatalf("%v: request %d at %d in wave %d, want %v in none", c, k, a.At, a.Wave, floor)
 			}
 		}

@@ -3,6 +3,7 @@ package patterns
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -56,8 +57,8 @@ func Names() []string {
 	return names
 }
 
-// Load returns the embedded pattern of that name, else the one in the file of that path, read by readFile. A word that is
-// neither is an *Error with the nearest name.
+// Load returns the embedded pattern of that name, else the one in the file of that path, read by readFile (nil: there are
+// no files). A word that is neither is an *Error with the nearest name.
 func Load(nameOrPath string, readFile func(path string) ([]byte, error)) (Pattern, error) {
 	return Limits{}.Load(nameOrPath, readFile)
 }
@@ -69,7 +70,11 @@ func (l Limits) Load(nameOrPath string, readFile func(path string) ([]byte, erro
 			return checked(e.Pattern, l)
 		}
 	}
-	src, err := readFile(nameOrPath)
+	var src []byte
+	err := fs.ErrNotExist
+	if readFile != nil {
+		src, err = readFile(nameOrPath)
+	}
 	switch {
 	case err == nil:
 		return l.Parse(nameOrPath, src)

@@ -123,6 +123,12 @@ func TestLoadFile(t *testing.T) {
 	if _, err := Load("gone.yaml", read); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("Load(gone.yaml) = %v, want ErrNotExist in it", err)
 	}
+	if p, err := Load("fc-ramp", nil); err != nil {
+		t.Errorf("Load(fc-ramp) without files = %v, %v, want the embedded one", p, err)
+	}
+	if p, err := Load("gone.yaml", nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Load(gone.yaml) without files = %v, %v, want ErrNotExist", p, err)
+	}
 	if _, err := (Limits{Waves: 5}).Load("fc-ramp", read); !errors.Is(err, ErrLimit) {
 		t.Errorf("Load under a limit of 5 waves = %v, want ErrLimit", err)
 	}
