@@ -207,11 +207,12 @@ func (c *Control) Assign(r RequestID, i InstanceID) {
 	c.act(Action{Do: Assign, Code: uint8(kind), Inst: i, Req: r})
 }
 
-// startKind says how a request comes to its instance. A request that waits and goes to an instance at the instant it
-// becomes ready has waited for that start; a request that finds a spare goes to it at once and is warm.
+// startKind says how a request comes to its instance. One that goes there at its own arrival is warm, even if the
+// instance is a spare that nobody has used. One that goes to an instance at the instant at which it becomes ready has
+// waited for that start.
 func (c *Control) startKind(req *request, in *instance) record.StartKind {
 	switch {
-	case req.state != waiting:
+	case req.since == c.now:
 		return record.Warm
 	case in.served == 0 && in.on.size == 0:
 		return record.Cold

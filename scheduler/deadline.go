@@ -60,15 +60,19 @@ func (q *deadlines) top() deadline {
 func (q *deadlines) pop() {
 	inRing := q.head != q.tail
 	if len(q.heap) > 0 && (!inRing || q.heap[0].before(q.ring[q.head&uint64(len(q.ring)-1)])) {
-		last := len(q.heap) - 1
-		q.heap[0] = q.heap[last]
-		q.heap = q.heap[:last]
-		q.down(0)
+		q.popHeap()
 		return
 	}
 	if inRing {
 		q.head++
 	}
+}
+
+func (q *deadlines) popHeap() {
+	last := len(q.heap) - 1
+	q.heap[0] = q.heap[last]
+	q.heap = q.heap[:last]
+	q.down(0)
 }
 
 func (q *deadlines) up(k int) {
@@ -95,8 +99,16 @@ func (q *deadlines) down(k int) {
 	}
 }
 
-// keep removes from the heap every entry that live refuses.
+// keep removes every entry that live refuses.
 func (q *deadlines) keep(live func(deadline) bool) {
+	mask, to := uint64(len(q.ring)-1), q.head
+	for p := q.head; p != q.tail; p++ {
+		if d := q.ring[p&mask]; live(d) {
+			q.ring[to&mask] = d
+			to++
+		}
+	}
+	q.tail = to
 	kept := q.heap[:0]
 	for _, d := range q.heap {
 		if live(d) {
@@ -109,15 +121,16 @@ func (q *deadlines) keep(live func(deadline) bool) {
 	}
 }
 
-// expires sets the deadline of a waiting request. Entries that are out of date are swept out when they are most of the
-// heap, so that a policy that moves deadlines again and again holds no more than twice what waits.
+// expires sets the deadline of a waiting request. Entries that are out of date are swept out when they are most of what
+// is held: a policy that moves deadlines again and again, or one old request at the front, would pile them up.
+// Amortised constant time.
 func (c *Control) expires(r RequestID, req *request, until clock.Instant) {
 	req.at = until
 	if until == clock.Never {
 		return
 	}
-	if len(c.deadlines.heap) > 2*c.queue.size+64 {
-		c.deadlines.keep(c.holds)
+	if q := &c.deadlines; len(q.heap)+int(q.tail-q.head) > 2*c.queue.size+64 {
+		q.keep(c.holds)
 	}
 	c.deadlines.push(deadline{until, r})
 }
@@ -131,11 +144,11 @@ func (c *Control) holds(d deadline) bool {
 // trim drops entries at the front that are out of date. It runs whenever a request leaves the queue: otherwise a
 // whole wait limit of dead entries would pile up. Amortised constant time.
 func (c *Control) trim() {
-	for {
-		d := c.deadlines.top()
-		if d.at == clock.Never || c.holds(d) {
-			return
-		}
-		c.deadlines.pop()
+	q := &c.deadlines
+	for q.head != q.tail && !c.holds(q.ring[q.head&uint64(len(q.ring)-1)]) {
+		q.head++
+	}
+	for len(q.heap) > 0 && !c.holds(q.heap[0]) {
+		q.popHeap()
 	}
 }
