@@ -1,6 +1,11 @@
 // Package references holds documented numbers as data and says whether a run agrees with them.
 package references
 
+import (
+	"math"
+	"time"
+)
+
 // Verdict is the result of one check.
 type Verdict string
 
@@ -25,7 +30,23 @@ type Claim struct {
 	Limits     map[string]float64 `json:"limits"`     // numbers of the check, named, with the unit as suffix
 	Documented string             `json:"documented"` // the documented value as text
 	Tolerance  string             `json:"tolerance"`  // as text
-	Why        string             `json:"why"`        // reason for the tolerance
+	Why        string             `json:"why"`        // reason for the tolerance, with its false-alarm probability
+	WhyLaws    string             `json:"why_laws"`   // why it cannot be checked under other laws; empty: nothing to say
+	Command    string             `json:"command"`    // makes the run that it needs and the main job may not have; empty: none
+}
+
+// limit returns a named number of the check. A number for one law, such as "mean_max_ms@documented", goes before the one
+// for all.
+func (c Claim) limit(name, law string) float64 {
+	if v, ok := c.Limits[name+"@"+law]; ok {
+		return v
+	}
+	return c.Limits[name]
+}
+
+// ms returns a limit in milliseconds as a duration.
+func (c Claim) ms(name, law string) time.Duration {
+	return time.Duration(math.Round(c.limit(name, law) * 1e6))
 }
 
 // Result is one claim beside what was measured.
