@@ -255,3 +255,7 @@ func (b *bubble) until(at time.Duration) {
 		b.t.Fatal(err)
 	}
 }
+
+// settle lets everything happen that can happen now. It costs a nanosecond: the loop waits with synctest.Wait, and only
+// one goroutine of a bubble may.
+func settle() { time.Sleep(time.Nanosecond) }

@@ -75,7 +75,7 @@ func TestBurstOverHTTP(t *testing.T) {
 						t.Errorf("wave %d took %v, want %v", k, got, want)
 					}
 				}
-				synctest.Wait()
+				settle()
 				if got := len(b.g.Instances()); got != 20 {
 					t.Errorf("starts = %d, want 20 (10.2)", got)
 				}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"sync"
 
 	"coldwave/internal/clock"
 	"coldwave/record"
@@ -123,18 +124,26 @@ func (x *exchange) giveUp() {
 		return
 	}
 	cause := context.Cause(x.ctx)
+	if errors.Is(cause, ErrClosing) {
+		cause = x.g.endedVerdict().reason
+	}
 	x.refuse(&refusal{status: statusOf(cause), reason: cause, text: "the request was not served"})
 }
 
 // forward passes the request to its instance and the answer back.
 func (x *exchange) forward(v verdict) {
 	x.server, x.decided = v.server, v.at
-	stop := context.AfterFunc(x.ctx, func() { x.s.cancel(x.call) })
+	gone := sync.OnceFunc(func() { x.s.cancel(x.call) })
+	stop := context.AfterFunc(x.ctx, gone)
 	defer stop()
 	held := x.hold()
 	aborted := x.relay(v.addr, held)
 	replied := x.g.cfg.Clock.Now()
-	x.giveBack(replied, stop)
+	if x.outcome == outcomeCanceled {
+		gone() // before the slot is given back, whichever goroutine is faster
+	}
+	stop()
+	x.giveBack(replied)
 	if aborted {
 		if held != nil {
 			held.drop()
@@ -161,11 +170,9 @@ func (x *exchange) hold() *heldAnswer {
 }
 
 // giveBack frees the slot: when the instance has ended its work, plus the time that a slot takes to change hands.
-func (x *exchange) giveBack(replied clock.Instant, stop func() bool) {
+func (x *exchange) giveBack(replied clock.Instant) {
 	how := x.outcome.record()
-	handover := x.s.fn.Handover
-	if x.whole && handover == 0 {
-		stop()
+	if x.whole && x.s.fn.Handover == 0 {
 		x.leg.release()
 		x.s.done(x.call, how)
 		return
@@ -173,17 +180,25 @@ func (x *exchange) giveBack(replied clock.Instant, stop func() bool) {
 	x.g.gate.enter()
 	x.g.work.Go(func() {
 		defer x.g.gate.leave()
-		if x.whole {
-			x.leg.release()
-			_ = x.g.cfg.Clock.WaitUntil(x.g.hard, replied.Add(handover)) // at the end of the gateway the wait is cut
-		} else if over := x.leg.over(); over != nil {
-			select {
-			case <-over:
-			case <-x.g.hard.Done():
-			}
-		}
+		x.awaitSlot(replied)
 		x.s.done(x.call, how)
 	})
+}
+
+// awaitSlot waits until the slot is free. The end of the gateway cuts the wait.
+func (x *exchange) awaitSlot(replied clock.Instant) {
+	if x.whole {
+		x.leg.release()
+		_ = x.g.cfg.Clock.WaitUntil(x.g.hard, replied.Add(x.s.fn.Handover))
+		return
+	}
+	if over := x.leg.over(); over != nil {
+		select {
+		case <-over:
+		case <-x.g.hard.Done():
+		}
+	}
+	_ = x.g.cfg.Clock.WaitUntil(x.g.hard, replied+1) // no delay is zero: it must follow the cancel that caused it
 }
 
 // refuse answers for the gateway itself.

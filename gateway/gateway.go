@@ -176,7 +176,7 @@ func (g *Gateway) Err() error {
 
 // endedVerdict is what a request gets when its loop has ended.
 func (g *Gateway) endedVerdict() verdict {
-	if g.hard.Err() != nil || g.soft.Err() != nil {
+	if g.Err() == nil && (g.hard.Err() != nil || g.soft.Err() != nil) {
 		return verdict{status: http.StatusServiceUnavailable, reason: ErrClosing}
 	}
 	return verdict{status: http.StatusInternalServerError, reason: ErrBroken}

@@ -165,7 +165,7 @@ func (x *exchange) upstreamError(w http.ResponseWriter, err error) {
 	reason, text := ErrUpstream, "the instance gave no answer"
 	var op *net.OpError
 	switch cause := context.Cause(x.ctx); {
-	case errors.Is(cause, ErrLost), errors.Is(cause, ErrClosing), errors.Is(cause, ErrBroken):
+	case errors.Is(cause, ErrLost), errors.Is(cause, ErrClosing):
 		reason, text = cause, "the request was cut short"
 	case errors.As(err, &op) && op.Op == "dial", errors.Is(err, ErrNotAllowed):
 		reason, text = ErrUnreachable, "no connection to the instance"
