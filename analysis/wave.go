@@ -37,10 +37,10 @@ func wave(number int32, group []*record.Record) Wave {
 		if answered(r) {
 			last = max(last, r.Done)
 		}
-		switch r.Outcome {
-		case record.Rejected:
+		if r.Outcome == record.Rejected {
 			w.Rejected++
-		case record.OK:
+		}
+		if r.Outcome == record.OK {
 			w.ByStart[kind(r)]++
 			response = append(response, r.Response())
 		}

@@ -30,7 +30,7 @@ func TestEveryStatementHasAClaim(t *testing.T) {
 	}
 }
 
-// Each acceptance check on the wire has a claim, but for FR-8, which compares two drivers of one run.
+// Each acceptance check on the wire has a claim, but for the one that compares two drivers of one run.
 func TestEveryAcceptanceCheckHasAClaim(t *testing.T) {
 	claims := load(t)
 	for _, id := range []string{"FR-0", "FR-1", "FR-2", "FR-3", "FR-4", "FR-5", "FR-6", "FR-7", "FR-9", "FR-10", "FR-11"} {
@@ -107,7 +107,7 @@ func TestSelect(t *testing.T) {
 	if got, err := Select(claims, nil); len(got) != len(claims) || err != nil {
 		t.Errorf("Select of no id = %d claims, %v, want all", len(got), err)
 	}
-	if _, err := Select(claims, []string{"FR-1", "FR-99"}); !errors.Is(err, ErrClaim) || !strings.Contains(err.Error(), `"FR-99"`) {
+	if _, err := Select(claims, []string{"FR-1", "no-such-claim"}); !errors.Is(err, ErrClaim) || !strings.Contains(err.Error(), `"no-such-claim"`) {
 		t.Errorf("Select of an unknown id = %v, want an ErrClaim that names it", err)
 	}
 }

@@ -85,7 +85,7 @@ func TestQuantilesAreCloseToTheOrderStatistics(t *testing.T) {
 		for _, q := range []float64{0, 0.001, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 1} {
 			want := values[Rank(q, int64(len(values)))-1]
 			got, ok := h.Quantile(q)
-			if !ok || got.Beyond || !close(got.At, want) {
+			if !ok || got.Beyond || !isClose(got.At, want) {
 				t.Errorf("set %d, n %d: Quantile(%v) = %v, %v, want %v + 0.1 %%", set, len(values), q, got, ok, want)
 			}
 		}
@@ -93,15 +93,15 @@ func TestQuantilesAreCloseToTheOrderStatistics(t *testing.T) {
 	}
 }
 
-func close(got, exact time.Duration) bool {
+func isClose(got, exact time.Duration) bool {
 	return got >= exact && float64(got-exact) <= relative*float64(exact)
 }
 
 // The rule above refuses what two significant digits would give, and a quantile of the rank below.
 func TestTheToleranceBites(t *testing.T) {
 	for _, got := range []time.Duration{time.Second + 2*time.Millisecond, time.Second - 1} {
-		if close(got, time.Second) {
-			t.Errorf("close(%v, 1s) = true, want false", got)
+		if isClose(got, time.Second) {
+			t.Errorf("isClose(%v, 1s) = true, want false", got)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestOverflowIsCounted(t *testing.T) {
 			t.Errorf("Quantile(%v) = %v, want %s", q, v, want)
 		}
 	}
-	if v, _ := h.Quantile(0.97); v.Beyond || !close(v.At, 100*time.Millisecond) {
+	if v, _ := h.Quantile(0.97); v.Beyond || !isClose(v.At, 100*time.Millisecond) {
 		t.Errorf("Quantile(0.97) = %v, want 100ms", v)
 	}
 	checkTotals(t, h, values)

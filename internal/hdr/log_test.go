@@ -181,7 +181,7 @@ func checkLine(t *testing.T, got Interval, samples []Sample) {
 	slices.Sort(want)
 	n := len(want)
 	p50, _ := got.Counts.Quantile(0.5)
-	if got.Counts.Count() != int64(n) || !close(p50.At, want[(n+1)/2-1]) {
+	if got.Counts.Count() != int64(n) || !isClose(p50.At, want[(n+1)/2-1]) {
 		t.Errorf("%s at %v: n %d, p50 %v, want %d, %v", got.Tag, got.From, got.Counts.Count(), p50, n, want[(n+1)/2-1])
 	}
 	if exact := float64(want[n-1]) / 1e6; got.MaxMS < exact-0.001 || got.MaxMS > exact+0.001 {
