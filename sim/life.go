@@ -17,7 +17,7 @@ func (s *run) start(a scheduler.Action) {
 		cause = s.demand(f.seq)
 		life.Cause = s.cfg.Run + "-" + strconv.FormatInt(f.seq, 10)
 	}
-	s.served = append(s.served, life)
+	s.lives = append(s.lives, life)
 	s.names = append(s.names, strconv.Itoa(int(a.Inst)))
 	up := s.cfg.Platform.StartUp(int64(a.Inst), cause)
 	kind := scheduler.Ready
@@ -29,7 +29,7 @@ func (s *run) start(a scheduler.Action) {
 
 // gone closes the life of an instance.
 func (s *run) gone(ev scheduler.Event) {
-	life := &s.served[ev.Inst-1]
+	life := &s.lives[ev.Inst-1]
 	life.Stopped, life.Failed = s.now, ev.Kind == scheduler.Failed
 	if in, ok := s.core.Instance(ev.Inst); ok {
 		life.Busy = in.Busy
@@ -40,7 +40,8 @@ func (s *run) gone(ev scheduler.Event) {
 func (s *run) finish(a scheduler.Action) {
 	f := s.flights.Get(int64(a.Req))
 	arrival := &s.cfg.Schedule.Arrivals[f.seq]
-	rec := record.Record{
+	rec := &s.record
+	*rec = record.Record{
 		Seq: arrival.Seq, Wave: arrival.Wave, Intended: arrival.At, Sent: arrival.At, Attempt: 1,
 		Done: a.At, Status: int(a.Status), Server: s.told(a, f),
 	}
@@ -50,14 +51,14 @@ func (s *run) finish(a scheduler.Action) {
 	case scheduler.Lost:
 		rec.Outcome = record.HTTPError
 	default:
-		s.served[f.account.Inst-1].Served++
+		s.lives[f.account.Inst-1].Served++
 		rec.Done = f.account.At.Add(arrival.Demand.Exec + arrival.Demand.Post)
 		if rec.Outcome = record.Outcome(a.Code); rec.Outcome == record.HTTPError {
 			rec.Status = statusBodyFailed
 		}
 	}
 	rec.FirstByte = rec.Done
-	s.keep(&rec)
+	s.keep(rec)
 	s.flights.Drop(int64(a.Req))
 	s.open--
 }
@@ -89,10 +90,10 @@ func (s *run) keep(rec *record.Record) {
 // result closes the books.
 func (s *run) result() Result {
 	for _, in := range s.core.Instances(nil) {
-		s.served[in.ID-1].Busy = in.Busy
+		s.lives[in.ID-1].Busy = in.Busy
 	}
 	return Result{
-		Records: s.records, Instances: s.served, End: s.now, Events: s.core.Events(),
+		Records: s.records, Instances: s.lives, End: s.now, Events: s.core.Events(),
 		Actions: s.log.actions, Digest: s.log.digest(),
 	}
 }

@@ -21,7 +21,8 @@ type run struct {
 	open    int                     // of these, not ended
 	flights scheduler.Table[flight] // by request id, the same as the core's
 	names   []string                // of the instances
-	served  []record.Instance       // by instance id - 1
+	lives   []record.Instance       // by instance id - 1
+	record  record.Record           // being written; Observe sees it
 	records []record.Record         // by Seq
 	log     log
 }
@@ -95,7 +96,7 @@ func (s *run) handle(e entry) {
 	s.do(s.core.Step(s.acts[:0], e.at, ev))
 	switch ev.Kind {
 	case scheduler.Ready:
-		s.served[ev.Inst-1].Ready = e.at
+		s.lives[ev.Inst-1].Ready = e.at
 	case scheduler.Failed, scheduler.Stopped:
 		s.gone(ev)
 	default:
