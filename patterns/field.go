@@ -174,9 +174,9 @@ func (f *fields) counts(key string) []int {
 	return values
 }
 
-// whole reads a whole number of 64 bits.
+// whole reads a whole number of 64 bits. A leading 0 is refused: YAML reads 010 as 8, which nobody means.
 func whole(key string, node ast.Node) (int64, *Error) {
-	if n, ok := node.(*ast.IntegerNode); ok {
+	if n, ok := node.(*ast.IntegerNode); ok && !leadingZero(n.Token.Value) {
 		switch v := n.Value.(type) {
 		case int64:
 			return v, nil
@@ -187,6 +187,11 @@ func whole(key string, node ast.Node) (int64, *Error) {
 		}
 	}
 	return 0, wrong(key, "write digits only, as in 20", "%s: %s is no whole number in range", key, oneLine(describe(node)))
+}
+
+func leadingZero(digits string) bool {
+	digits = strings.TrimLeft(digits, "+-")
+	return len(digits) > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9'
 }
 
 // describe is the value of a word or a number, or what stands in its place.

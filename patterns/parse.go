@@ -55,9 +55,12 @@ func (l Limits) parse(src []byte) (Pattern, error) {
 	return p, nil
 }
 
+// byteOrderMark is what some editors write before UTF-8.
+const byteOrderMark = "\ufeff"
+
 // readFields reads the text as one mapping.
 func readFields(src []byte) (*fields, *Error) {
-	tokens := lexer.Tokenize(string(src))
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), byteOrderMark))
 	if deep := tooDeep(tokens); deep != nil {
 		return nil, locate(wrong("", "write a kind and its keys, such as "+Kinds()[0].Example, "the text is nested too deep"), deep)
 	}
