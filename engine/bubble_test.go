@@ -254,3 +254,55 @@ func checkStopped(t *testing.T, sentence string, records []record.Record, err er
 		}
 	}
 }
+
+// Each arrival may have its own request; what it leaves out is the common target.
+func TestRequestOfEachArrival(t *testing.T) {
+	t.Parallel()
+	paths := make(chan string, 10)
+	inBubble(t, func(_ http.ResponseWriter, q *http.Request) { paths <- q.Method + " " + q.RequestURI }, func(c *VegetaConfig) {
+		other := target(t, "http://127.0.0.1:80/other")
+		c.Each = func(a workload.Arrival) Request {
+			if a.Seq%2 == 0 {
+				return Request{Method: "PUT"}
+			}
+			return Request{Target: other}
+		}
+	}, func(b *bubble) {
+		if _, err := b.run(b.t.Context(), schedule(4, func(i int) clock.Instant { return at(float64(i)) })); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"PUT /", "GET /other", "PUT /", "GET /other"} {
+			if got := <-paths; got != want {
+				t.Errorf("the target saw %q, want %q", got, want)
+			}
+		}
+	})
+}
+
+func TestEmptySchedule(t *testing.T) {
+	t.Parallel()
+	inBubble(t, takes(0), nil, func(b *bubble) {
+		if _, err := b.run(b.t.Context(), &workload.Schedule{}); err != nil || b.net.dials.Load() != 0 {
+			t.Errorf("Run(empty) = %v after %d dials, want nil after none", err, b.net.dials.Load())
+		}
+	})
+}
+
+// A target that is gone shows in every record; the run goes on.
+func TestNobodyAnswers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, takes(0), nil, func(b *bubble) {
+		if err := b.net.Close(); err != nil {
+			t.Fatal(err)
+		}
+		records, err := b.run(b.t.Context(), schedule(3, func(i int) clock.Instant { return at(float64(i)) }))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range records {
+			if r.Outcome != record.TransportError || r.Cause != ClassDial || r.Sent != clock.Never || r.Done != r.Intended {
+				t.Errorf("record = %+v, want a transport error of class dial at once", r)
+			}
+		}
+	})
+}

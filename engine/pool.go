@@ -25,12 +25,20 @@ const (
 	maxHeader  = 256 << 10               // bytes of an answer's header
 )
 
+// httpConn is the part of http.ClientConn that is used.
+type httpConn interface {
+	http.RoundTripper
+	Err() error
+	Available() int
+	Close() error
+}
+
 // link is one HTTP/1.1 connection. At most one request uses it.
 //
 // It is an http.ClientConn and no http.Transport's own: a transport silently sends a request again when the connection
 // that it took from its pool turns out to be dead (R4), and has no way to open connections ahead.
 type link struct {
-	conn  *http.ClientConn
+	conn  httpConn
 	wire  *wire
 	since clock.Instant // it was opened, or its last answer ended
 	used  bool
