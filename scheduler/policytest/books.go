@@ -111,7 +111,10 @@ func (w *world) judge() {
 		w.broken(EndsOnce, "%d requests wait, the core says %d", w.waiting, w.core.Waiting())
 	}
 	alive := 0
-	for k := range w.instances {
+	for w.past < len(w.instances)-1 && (w.past == 0 || w.instances[w.past].gone) {
+		w.past++
+	}
+	for k := w.past; k < len(w.instances); k++ {
 		i := scheduler.InstanceID(k)
 		in := &w.instances[k]
 		if s := w.core.State(i); s == scheduler.Starting || w.core.Up(i) {

@@ -101,15 +101,16 @@ type check struct {
 	find func(func() scheduler.Policy, Options) error
 }
 
+// The quick ones come first.
 var checks = []check{
-	{"random", random},
-	{"deterministic", deterministic},
-	{"renewal", renewal},
 	{"ready with an empty queue", spare},
 	{"no room at all", blocked},
 	{"max lowered below alive", lowered},
 	{"min raised", raised},
 	{"allocation", allocation},
+	{"random", random},
+	{"deterministic", deterministic},
+	{"renewal", renewal},
 }
 
 // guard turns what goes wrong inside f into an error.

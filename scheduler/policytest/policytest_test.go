@@ -95,6 +95,8 @@ func (p *model) arrival(c *scheduler.Control, r scheduler.RequestID) {
 			c.Assign(r, i) // the order of a map is random
 			return
 		}
+	case p.is("does not forget") && i != 0 && r > 150:
+		c.Assign(r, c.IdleOldest())
 	case i != 0:
 		c.Assign(r, i)
 	case c.Config().Max == 0 && !p.is("lets requests wait without end for nothing"):
@@ -138,6 +140,11 @@ func (p *model) reap(c *scheduler.Control) {
 	if !p.is("does not start again") {
 		p.start(c)
 	}
+	for range 1000 {
+		if p.is("acts without end") && c.FirstAlive() != 0 {
+			c.Mark(c.FirstAlive(), 1)
+		}
+	}
 }
 
 // TestModel: the suite finds nothing wrong with a correct policy.
@@ -170,6 +177,8 @@ func TestMutants(t *testing.T) {
 		{"reaps below min", []Rule{KeepsMin}},
 		{"chooses at random", []Rule{Deterministic}},
 		{"allocates at each event", []Rule{NoAllocation}},
+		{"acts without end", []Rule{Bounded}},
+		{"does not forget", []Rule{Renews}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.mutant, func(t *testing.T) {
@@ -214,4 +223,59 @@ func TestReach(t *testing.T) {
 		}
 	}
 	t.Log(seen)
+}
+
+// TestBooks: the host's own books find what the core itself would have to be wrong for. R1 runs on i1, which is full; r2
+// waits; r3 has ended; i2 is starting.
+func TestBooks(t *testing.T) {
+	tests := []struct {
+		name string
+		rule Rule
+		act  scheduler.Action
+	}{
+		{"a second end", EndsOnce, scheduler.Action{Do: scheduler.End, Status: 200, Req: 3}},
+		{"an assignment after the end", EndsOnce, scheduler.Action{Do: scheduler.Assign, Req: 3, Inst: 1}},
+		{"one too many in flight", WithinLimit, scheduler.Action{Do: scheduler.Assign, Req: 2, Inst: 1}},
+		{"an instance that is not ready", ToReady, scheduler.Action{Do: scheduler.Assign, Req: 2, Inst: 2}},
+		{"a loss without a crash", KillsNone, scheduler.Action{Do: scheduler.Lost, Status: 502, Req: 1, Inst: 1}},
+		{"a stop under a request", Legal, scheduler.Action{Do: scheduler.Stop, Inst: 1}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(&model{}, Options{}.withDefaults(), quiet(2))
+			w.requests = make([]request, 4)
+			w.instances = []instance{{}, {ready: true, inFlight: 1}, {}}
+			w.requests[1].inst, w.requests[2].waits, w.requests[3].ended = 1, true, true
+			err := guard(0, func() { w.absorb([]scheduler.Action{tt.act}) })
+			var v Violation
+			if !errors.As(err, &v) || v.Rule != tt.rule {
+				t.Errorf("absorb(%v) = %v, want a violation of %q", tt.act, err, tt.rule)
+			}
+		})
+	}
+}
+
+// TestState: what must hold after a step is found when it does not.
+func TestState(t *testing.T) {
+	tests := []struct {
+		name  string
+		rule  Rule
+		spoil func(w *world)
+	}{
+		{"more alive than max", WithinMax, func(w *world) { w.cfg.Max = 0 }},
+		{"a waiting request that the core does not know", EndsOnce, func(w *world) { w.waiting++ }},
+		{"a request that never ends", Drains, func(w *world) { w.requests[1].ended = false; w.over() }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(&model{}, Options{}.withDefaults(), quiet(2, 1))
+			w.plan(0, scheduler.Event{Kind: scheduler.Arrival, Req: 1})
+			w.until(clock.Instant(5 * time.Second))
+			err := guard(0, func() { tt.spoil(w); w.judge() })
+			var v Violation
+			if !errors.As(err, &v) || v.Rule != tt.rule {
+				t.Errorf("judge() = %v, want a violation of %q", err, tt.rule)
+			}
+		})
+	}
 }

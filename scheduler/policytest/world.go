@@ -23,6 +23,7 @@ type world struct {
 	pending   []planned
 	requests  []request  // by id; [0] is unused
 	instances []instance // by id; [0] is unused
+	past      int        // all instances before it have gone
 	waiting   int
 	hungry    clock.Instant // since when requests wait while nothing lives; Never: they do not
 	log       []scheduler.Action
