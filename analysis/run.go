@@ -29,6 +29,7 @@ type Run struct {
 type Host struct {
 	Overshoot Stats  // how late sleeps of 100 ms ended
 	Loopback  Stats  // round trips to a null server on loopback
+	During    Stats  // how late short sleeps ended while the run was on
 	Busy      bool   // the limit was passed: times of this run mean nothing
 	Reason    string // why it counts as busy
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -45,7 +44,8 @@ func modelRun(pattern, policy string, sizes []int, seed uint64) analysis.Run {
 	for w, n := range sizes {
 		m.wave(int32(w), clock.Instant(gap)*clock.Instant(w), n)
 	}
-	m.run.Summary = summarize(m.run)
+	m.run.Summary = analysis.Summarize(analysis.Input{
+		Schedule: m.run.Schedule, Records: m.run.Records, Instances: m.run.Instances})
 	return *m.run
 }
 
@@ -132,102 +132,12 @@ func (m *model) start(now clock.Instant, d workload.Demand) int {
 	return len(m.free) - 1
 }
 
-// summarize is the least summary that the renderers need; the product's own is analysis.Summarize.
-func summarize(r *analysis.Run) analysis.Summary {
-	s := analysis.Summary{Scheduled: len(r.Records), Sent: len(r.Records)}
-	var all, lags []time.Duration
-	byKind := map[record.StartKind][]time.Duration{}
-	byWave := map[int32][]*record.Record{}
-	for i := range r.Records {
-		rec := &r.Records[i]
-		s.Outcomes[rec.Outcome]++
-		lags = append(lags, rec.SendLag())
-		if rec.Outcome == record.OK {
-			all = append(all, rec.Response())
-			byKind[rec.Server.Start] = append(byKind[rec.Server.Start], rec.Response())
-		}
-		byWave[rec.Wave] = append(byWave[rec.Wave], rec)
-	}
-	s.All, s.OK, s.SendLag = statsOf(all), statsOf(all), statsOf(lags)
-	for k, v := range byKind {
-		s.ByStart[k] = statsOf(v)
-	}
-	for w := int32(0); int(w) < len(byWave); w++ {
-		addWave(&s, w, byWave[w])
-	}
-	s.Instances = totals(r)
-	return s
-}
-
-func addWave(s *analysis.Summary, number int32, records []*record.Record) {
-	w := analysis.Wave{Wave: number, At: records[0].Intended, N: len(records)}
-	var times []time.Duration
-	for _, r := range records {
-		if r.Outcome != record.OK {
-			w.Rejected++
-			continue
-		}
-		w.ByStart[r.Server.Start]++
-		times = append(times, r.Response())
-		w.Makespan = max(w.Makespan, r.Response())
-	}
-	w.Response = statsOf(times)
-	s.Waves = append(s.Waves, w)
-	s.Windows = append(s.Windows, analysis.Window{
-		From: w.At, Length: gap, N: w.N, Answered: len(times), TPS: float64(len(times)) / gap.Seconds(), Response: w.Response,
-	})
-}
-
-func totals(r *analysis.Run) analysis.InstanceTotals {
-	end := clock.Instant(r.Schedule.Length)
-	t := analysis.InstanceTotals{Starts: len(r.Instances), Peak: len(r.Instances)}
-	for _, i := range r.Instances {
-		t.Allocated += end.Sub(i.Started)
-		t.Ready += end.Sub(i.Ready)
-		t.Busy += i.Busy
-	}
-	return t
-}
-
-func statsOf(d []time.Duration) analysis.Stats {
-	if len(d) == 0 {
-		return analysis.Stats{}
-	}
-	d = slices.SortedFunc(slices.Values(d), cmp.Compare)
-	var sum time.Duration
-	for _, x := range d {
-		sum += x
-	}
-	rank := func(percent int) time.Duration { return d[(percent*len(d)+99)/100-1] }
-	return analysis.Stats{N: len(d), Mean: sum / time.Duration(len(d)), Min: d[0], P50: rank(50), P90: rank(90), P95: rank(95),
-		P99: rank(99), Max: d[len(d)-1]}
-}
-
-// documented is the table of the source, in milliseconds.
-var documentedBefore = []float64{113.45, 116.45, 1933.43, 1941.58, 1783.99, 2049.12, 1938.68, 2041.51, 2961.99, 1919.09,
-	1968.41, 1921.32, 1927.44, 1965.75, 1997.35, 2086.58, 1955.57, 1899.22, 1941.02, 1988.23}
-
-var documentedAfter = []float64{112.93, 116.2, 179.26, 174.65, 275.03, 279.75, 377.43, 382.53, 481.34, 485.56, 581.29,
-	588.19, 684.82, 695.01, 788.08, 798.03, 890.27, 900.41, 955.13, 1348.59}
-
-func burstTimes(r *analysis.Run) []time.Duration {
-	var times []time.Duration
-	for i := range r.Records {
-		if r.Records[i].Wave == 3 {
-			times = append(times, r.Records[i].Response())
-		}
-	}
-	slices.Sort(times)
-	return times
-}
-
-func ladderOf(before, after *analysis.Run) []LadderRow {
-	b, a := burstTimes(before), burstTimes(after)
-	rows := make([]LadderRow, len(b))
-	ms := func(x float64) time.Duration { return time.Duration(x * float64(time.Millisecond)) }
-	for i := range rows {
-		rows[i] = LadderRow{Row: i + 1, DocumentedBefore: ms(documentedBefore[i]), DocumentedAfter: ms(documentedAfter[i]),
-			Before: b[i], After: a[i], Asserted: i < 18}
+func fixtureLadder(before, after *analysis.Run) []references.LadderRow {
+	rows, err := references.Ladder(references.Evidence{Law: "uniform", Cells: []references.Cell{
+		{Pattern: "fc-burst", Role: references.Before, Run: before}, {Pattern: "fc-burst", Role: references.After, Run: after},
+	}})
+	if err != nil {
+		panic(err)
 	}
 	return rows
 }
@@ -243,7 +153,7 @@ func fixtureVerification() Verification {
 		modelRun("fc-burst", "fc-bound", burstSizes, 1), modelRun("fc-burst", "fc-race", burstSizes, 1),
 	}
 	return Verification{Meta: fixtureMeta(), ID: "01JX7Q", Driver: "wire", Law: "uniform", Tries: 1, Runs: runs,
-		Claims: fixtureClaims(), Ladder: ladderOf(&runs[2], &runs[3]), Elapsed: 71200 * time.Millisecond}
+		Claims: fixtureClaims(), Ladder: fixtureLadder(&runs[2], &runs[3]), Elapsed: 71200 * time.Millisecond}
 }
 
 func fixtureSingle() Single {

@@ -33,6 +33,7 @@ func poisoned(payload string) Verification {
 		c.Claim = references.Claim{
 			ID: payload, Statement: payload, Source: payload, Pattern: payload, Laws: []string{payload}, Check: payload,
 			Limits: map[string]float64{payload: 1}, Documented: payload, Tolerance: payload, Why: payload,
+			WhyLaws: payload, Command: payload,
 		}
 	}
 	v.Claims[0].Verdict = references.Verdict(payload)

@@ -3,25 +3,18 @@ package reports
 import (
 	"fmt"
 	"time"
-)
 
-// LadderRow is one request of the documented burst, in processing order, beside ours. A duration of 0 means that there
-// is none: the side was not run, or its request failed.
-type LadderRow struct {
-	Row              int // from 1
-	DocumentedBefore time.Duration
-	DocumentedAfter  time.Duration
-	Before, After    time.Duration // measured
-	Asserted         bool          // false: reported only; a correct policy cannot show the documented value
-}
+	"coldwave/references"
+)
 
 // ladderScale is the precision of the documented table.
 var ladderScale = scale{milliseconds, 2}
 
 // ladderGrid sets the documented columns beside ours.
-func ladderGrid(rows []LadderRow) grid {
+func ladderGrid(rows []references.LadderRow) grid {
 	g := grid{Caption: fmt.Sprintf("Burst ladder: the %d requests of the burst, response time (ms)", len(rows)), Columns: []column{
-		{Name: "row", Number: true}, {Name: "documented", Group: "before", Number: true},
+		{Name: "row", Number: true}, {Name: "group", Number: true},
+		{Name: "documented", Group: "before", Number: true}, {Name: "ascending", Group: "before", Number: true},
 		{Name: "measured", Group: "before", Number: true}, {Name: "documented", Group: "after", Number: true},
 		{Name: "measured", Group: "after", Number: true}, {Name: ""},
 	}}
@@ -29,12 +22,14 @@ func ladderGrid(rows []LadderRow) grid {
 	for _, r := range rows {
 		mark := ""
 		if !r.Asserted {
-			mark, free = "reported, not asserted", true
+			mark, free = "*", true
 		}
-		g.add(count(r.Row), rungText(r.DocumentedBefore), rungText(r.Before), rungText(r.DocumentedAfter), rungText(r.After), mark)
+		g.add(count(r.Row), count(r.Group), rungText(r.DocumentedBefore), rungText(r.SortedBefore), rungText(r.Before),
+			rungText(r.DocumentedAfter), rungText(r.After), mark)
 	}
+	g.Notes = []string{"Documented: in processing order. Ascending: the same values by size, which is how ours are ordered."}
 	if free {
-		g.Notes = []string{"Rows that are reported and not asserted show documented values that no correct policy produces (FA-9)."}
+		g.Notes = append(g.Notes, "* reported, not asserted: the documented value after is one that no correct policy produces (FA-9).")
 	}
 	return g
 }

@@ -30,8 +30,8 @@ type Verification struct {
 	Quick   bool   // shortened gap between waves
 	Tries   int    // how often it ran until the host was calm
 	Claims  []references.Result
-	Runs    []analysis.Run // the cells, patterns outermost, before first
-	Ladder  []LadderRow    // the documented burst; empty: it was not run
+	Runs    []analysis.Run         // the cells, patterns outermost, before first
+	Ladder  []references.LadderRow // the documented burst beside ours; empty: it was not run
 	Elapsed time.Duration
 }
 

@@ -47,23 +47,26 @@ func startGrid(ps []pair) grid {
 func timeGrid(ps []pair) grid {
 	g := grid{Caption: "Instance time (instance-seconds)", Columns: []column{
 		{Name: "pattern"}, {Name: "policy"}, {Name: "allocated", Number: true}, {Name: "ready", Number: true},
-		{Name: "busy", Number: true},
-	}, Notes: []string{"allocated: from the decision to start; ready: from ready; busy: with a request in flight."}}
+		{Name: "busy", Number: true}, {Name: "requests waiting", Number: true},
+	}, Notes: []string{"allocated: from the decision to start; ready: from ready; busy: with a request in flight; requests waiting: " +
+		"request-seconds from accepted until dispatched."}}
 	for _, p := range ps {
 		for _, c := range p.Cells {
 			n := c.Run.Summary.Instances
-			g.add(p.Pattern, c.Policy, instanceSeconds(n.Allocated), instanceSeconds(n.Ready), instanceSeconds(n.Busy))
+			g.add(p.Pattern, c.Policy, instanceSeconds(n.Allocated), instanceSeconds(n.Ready), instanceSeconds(n.Busy),
+				instanceSeconds(c.Run.Summary.Waiting))
 		}
 	}
 	return g
 }
 
+// instanceSeconds prints an amount of instance-time.
 func instanceSeconds(d time.Duration) string { return inUnit(d, seconds, 1) }
 
 // lagGrid shows how late the generator itself was.
 func lagGrid(ps []pair) grid {
 	s := scaleOf(lags(ps)...)
-	g := grid{Caption: "Send lag (" + s.unit.name + "): actual send − intended start", Columns: []column{
+	g := grid{Caption: "Send lag (" + s.unit.name + ")", Notes: []string{"actual send − intended start."}, Columns: []column{
 		{Name: "pattern"}, {Name: "policy"}, {Name: "n", Number: true}, {Name: "p50", Number: true},
 		{Name: "p99", Number: true}, {Name: "max", Number: true}, {Name: "sent again", Number: true},
 	}}

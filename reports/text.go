@@ -95,10 +95,18 @@ func (p *printer) reasons(claims []references.Result) {
 		for _, r := range claims {
 			if r.Verdict == v && r.Reason != "" {
 				head := p.colour(toneOf(v), p.text(string(v))) + "  "
-				p.hanging(head+p.text(r.Claim.ID)+": ", p.text(r.Reason))
+				p.hanging(head+p.text(r.Claim.ID)+": ", p.text(withCommand(r)))
 			}
 		}
 	}
+}
+
+// withCommand adds to the reason how to make the run that the claim needs.
+func withCommand(r references.Result) string {
+	if r.Claim.Command == "" || r.Verdict == references.Agrees {
+		return r.Reason
+	}
+	return r.Reason + "; run: " + r.Claim.Command
 }
 
 func (p *printer) warnings(where string, all []analysis.Warning) {

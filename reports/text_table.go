@@ -11,7 +11,7 @@ import (
 )
 
 // proseMin is the least width to which a column of prose is narrowed, in characters.
-const proseMin = 12
+const proseMin = 10
 
 // gutter is what a column costs beside its text: one blank on each side and the separator.
 const gutter = 3
@@ -21,7 +21,9 @@ const gutter = 3
 // The cells are wrapped here and not by tablewriter, which would break numbers as well. Its automatic formatting is off
 // because it changes headers to upper case, and every column has its own alignment because tablewriter aligns all left.
 func (p *printer) table(g grid) error {
-	p.heading(g.Caption)
+	if g.Caption != "" {
+		p.heading(g.Caption)
+	}
 	head, lines := p.layout(g)
 	var buf strings.Builder
 	t := tablewriter.NewTable(&buf,

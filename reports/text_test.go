@@ -56,7 +56,7 @@ func TestTextIsTheSameInAnyLocale(t *testing.T) {
 		return
 	}
 	output := func(locale string) string {
-		c := exec.Command(os.Args[0], "-test.run=^TestTextIsTheSameInAnyLocale$")
+		c := exec.Command(os.Args[0], "-test.run=^TestTextIsTheSameInAnyLocale$") //nolint:gosec // this very test binary
 		c.Env = append(os.Environ(), "REPORTS_PRINT=1", "LANG="+locale, "LC_ALL="+locale)
 		out, err := c.Output()
 		if err != nil {

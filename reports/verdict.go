@@ -44,9 +44,16 @@ func sentence(claims []references.Result) string {
 	return strings.Join(parts, ", ") + "."
 }
 
+// predicate bends the verdict to the number of claims.
 func predicate(v references.Verdict, n int) string {
-	if v == references.Disagrees && n > 1 {
-		return "disagree"
+	if n > 1 {
+		switch v {
+		case references.Agrees:
+			return "agree"
+		case references.Disagrees:
+			return "disagree"
+		case references.Inconclusive, references.NotComparable, references.Void:
+		}
 	}
 	return string(v)
 }
