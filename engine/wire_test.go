@@ -287,22 +287,17 @@ func TestTimeoutAndCancel(t *testing.T) {
 		{"half a header", "HTTP/1.1 200 OK\r\nCont"},
 		{"half a body", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nok"},
 	} {
-		came := make(chan struct{}, 2)
-		r := newRawTarget(t, func(c *net.TCPConn, _ int64) bool {
-			defer func() { came <- struct{}{} }()
-			return say(c, row.answer)
-		})
-		q := &Request{Target: target(t, r.url())}
-		x := carry(t, courierTo(t, 20*time.Millisecond), *q)
+		slow := newRawTarget(t, func(c *net.TCPConn, _ int64) bool { return say(c, row.answer) })
+		x := carry(t, courierTo(t, 20*time.Millisecond), Request{Target: target(t, slow.url())})
 		if x.Outcome != record.Timeout || x.Cause != "" {
 			t.Errorf("%s until the time limit: %v %q, want timeout", row.sentence, x.Outcome, x.Cause)
 		}
-		<-came
 		ctx, cancel := context.WithCancelCause(t.Context())
-		go func() {
-			<-came
-			cancel(errCanceled)
-		}()
+		stopping := newRawTarget(t, func(c *net.TCPConn, _ int64) bool {
+			defer cancel(errCanceled)
+			return say(c, row.answer)
+		})
+		q := &Request{Target: target(t, stopping.url())}
 		x, err := courierTo(t, time.Minute).carry(ctx, q, &workload.Arrival{})
 		if err != nil || x.Outcome != record.Canceled || x.Cause != "" {
 			t.Errorf("%s until the run stops: %v %q, %v, want canceled", row.sentence, x.Outcome, x.Cause, err)
