@@ -16,6 +16,7 @@ type Run struct {
 	Law       string // name of the cold-start law, such as "uniform"; empty for an external target
 	Target    string // URL
 	Driver    string // "wire" or "virtual"
+	Quota     int    // limit of alive instances; 0: none
 	Seed      uint64
 	Hash      string // of the schedule, hexadecimal
 	Schedule  *workload.Schedule

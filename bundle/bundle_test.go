@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func put(t *testing.T, w *Writer, name, text string) {
@@ -106,5 +107,18 @@ func TestNothingIsOverwrittenAndNothingLeavesTheDirectory(t *testing.T) {
 	}
 	if entries, _ := os.ReadDir(outside); len(entries) != 0 {
 		t.Errorf("written outside: %v", entries)
+	}
+}
+
+func TestIDsSortByTimeAndAreLegalNames(t *testing.T) {
+	early := NewID(time.Date(2026, 1, 2, 15, 4, 5, 0, time.FixedZone("", 3600)))
+	late := NewID(time.Date(2026, 1, 2, 14, 4, 6, 0, time.UTC))
+	if !strings.HasPrefix(early, "20260102T140405Z-") || early >= late {
+		t.Errorf("NewID: %q, then %q, want UTC and rising", early, late)
+	}
+	if w, err := Create(t.TempDir(), early); err != nil {
+		t.Errorf("Create(%q): %v", early, err)
+	} else if err := w.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"coldwave/internal/cliargs"
+	"coldwave/patterns"
+	"coldwave/references"
+	"coldwave/reports"
+	"coldwave/scheduler/policies"
+)
+
+func (p *program) patternsVerb() *cli.Command {
+	return p.listVerb("patterns", "list the embedded patterns and the kinds a pattern file may have", func() ([][]string, error) {
+		var rows [][]string
+		for _, e := range patterns.All() {
+			rows = append(rows, []string{e.Name, e.Summary})
+		}
+		for _, k := range patterns.Kinds() {
+			rows = append(rows, []string{"kind: " + k.Name, k.Summary + "; keys " + strings.Join(k.Keys, ", ")}, []string{"", k.Example})
+		}
+		return rows, nil
+	})
+}
+
+func (p *program) policiesVerb() *cli.Command {
+	return p.listVerb("policies", "list the scheduling policies and their parameters", func() ([][]string, error) {
+		var rows [][]string
+		for _, e := range policies.All() {
+			rows = append(rows, []string{e.Name, e.Summary}, []string{"", "source: " + e.Source})
+			for _, param := range e.Params {
+				rows = append(rows, []string{"  :" + param.Name + "=" + param.Default, param.Doc})
+			}
+		}
+		return rows, nil
+	})
+}
+
+func (p *program) claimsVerb() *cli.Command {
+	return p.listVerb("claims", "list the documented claims with tolerance and reason", func() ([][]string, error) {
+		claims, err := references.Load()
+		var rows [][]string
+		for _, claim := range claims {
+			rows = append(rows, []string{claim.ID, claim.Statement}, []string{"", "documented: " + claim.Documented},
+				[]string{"", "tolerance:  " + claim.Tolerance}, []string{"", "why:        " + claim.Why})
+		}
+		return rows, err
+	})
+}
+
+func (p *program) listVerb(name, usage string, list func() ([][]string, error)) *cli.Command {
+	return &cli.Command{Name: name, Usage: usage, Action: func(c *cli.Context) error {
+		if _, err := cliargs.Args(c, 0, 0); err != nil {
+			return err
+		}
+		rows, err := list()
+		if err != nil {
+			return err
+		}
+		style := reports.Style{Width: width(p.stdout), Unicode: isTerminal(p.stdout)}
+		if err := reports.List(p.stdout, style, []string{name, ""}, rows); err != nil {
+			return cliargs.Errorf(cliargs.Storage, "write to stdout: %w", err)
+		}
+		return nil
+	}}
+}

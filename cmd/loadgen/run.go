@@ -1,0 +1,195 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"coldwave/analysis"
+	"coldwave/bundle"
+	"coldwave/engine"
+	"coldwave/experiment"
+	"coldwave/internal/cliargs"
+	"coldwave/platform"
+	"coldwave/reports"
+	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
+)
+
+func (p *program) runVerb() *cli.Command {
+	flags := []cli.Flag{
+		&cli.StringFlag{Name: "pattern", Usage: "`PATTERN`: an embedded name or a YAML file (required)", Category: "PATTERN"},
+		&cli.StringFlag{Name: "policy", Value: "fc-race", Usage: "`POLICY` of the bundled stack: a name, or name:key=value,...", Category: "PLATFORM"},
+		&cli.StringFlag{Name: "max", Value: "unlimited", Usage: "quota of instances alive at once: a number, or unlimited", Category: "PLATFORM"},
+		&cli.StringFlag{Name: "target", Usage: "`URL` of any HTTP endpoint instead of the bundled stack", Category: "TARGET"},
+		&cli.StringSliceFlag{Name: "header", Usage: "`NAME:VALUE` sent with each request, repeatable", Category: "TARGET"},
+		&cli.DurationFlag{Name: "timeout", Value: engine.DefaultTimeout, Usage: "of one request", Category: "TARGET"},
+		&cli.DurationFlag{Name: "grace", Value: engine.DefaultGrace, Usage: "for requests in flight after the first interrupt", Category: "TARGET"},
+		&cli.IntFlag{Name: "max-inflight", Usage: "requests in flight at once; one beyond it is dropped and counted; 0: unlimited", Category: "TARGET"},
+		allowFlag(), lawFlag(), seedFlag(),
+	}
+	flags = append(append(append(flags, patternFlags()...), fleetFlags()...), outputFlags()...)
+	return &cli.Command{
+		Name:  "run",
+		Usage: "run one pattern on the bundled stack or on any HTTP target",
+		Description: "  loadgen run --pattern fc-burst --policy fc-race\n" +
+			"  loadgen run --pattern fc-burst --policy fc-bound --max 10\n" +
+			"  loadgen run --pattern poisson --rate 50/s --duration 30s --target http://127.0.0.1:8080/\n\n" +
+			"A target outside this machine must be named with --allow HOST:PORT as well; else nothing is sent (exit 7).",
+		Flags:  flags,
+		Action: p.run,
+	}
+}
+
+func (p *program) run(c *cli.Context) error {
+	job, err := p.runJob(c)
+	if err != nil {
+		return classify(err)
+	}
+	view, err := p.newDisplay(c)
+	if err != nil {
+		return err
+	}
+	if _, err := colored(c, p.stdout); err != nil {
+		return err
+	}
+	meta, began := newMeta(c, job.Cell.Seed), time.Now()
+	measured, runErr := job.Run(c.Context, view.show)
+	view.clear()
+	if measured.Schedule == nil {
+		return classify(runErr)
+	}
+	out := reports.Single{Meta: meta, Run: measured, Elapsed: time.Since(began)}
+	if err := p.keepAndPrint(c, out); err != nil {
+		return errors.Join(err, classify(runErr))
+	}
+	if runErr != nil {
+		return classify(runErr)
+	}
+	return valid(measured)
+}
+
+// valid refuses a run whose numbers do not mean what they seem to (R6).
+func valid(run analysis.Run) error {
+	ok, reasons := analysis.Valid(run.Summary)
+	if run.Host.Busy {
+		ok, reasons = false, append(reasons, "the host was too busy: "+run.Host.Reason)
+	}
+	if !ok {
+		return cliargs.Errorf(cliargs.Invalid, "the run is invalid: %s", strings.Join(reasons, "; "))
+	}
+	return nil
+}
+
+func (p *program) keepAndPrint(c *cli.Context, out reports.Single) error {
+	w, err := bundle.Create(c.String("out"), out.Run.ID)
+	if err != nil {
+		return cliargs.Errorf(cliargs.Storage, "%w", err)
+	}
+	files := append([]file{
+		{"run.json", func(w io.Writer) error { return reports.SingleJSON(w, out) }},
+		{"report.html", func(w io.Writer) error { return reports.SingleHTML(w, out, reports.Limits{}) }},
+	}, runFiles(&out.Run, out.Meta, "")...)
+	report := w.File("report.html")
+	if err := keep(w, files); err != nil {
+		return err
+	}
+	err = p.print(c, func(w io.Writer) error { return reports.SingleJSON(w, out) },
+		func(w io.Writer, s reports.Style) error { return reports.SingleText(w, out, s) })
+	if err != nil || c.Bool("json") {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "\nreport  %s\n", report)
+	return err
+}
+
+func (p *program) runJob(c *cli.Context) (experiment.Single, error) {
+	if _, err := cliargs.Args(c, 0, 0); err != nil {
+		return experiment.Single{}, err
+	}
+	name := c.String("pattern")
+	if name == "" {
+		return experiment.Single{}, cliargs.Errorf(cliargs.Usage, "--pattern is missing; 'loadgen patterns' lists the embedded ones")
+	}
+	process, err := loadPattern(c, name)
+	if err != nil {
+		return experiment.Single{}, err
+	}
+	header, err := headers(c.StringSlice("header"))
+	if err != nil {
+		return experiment.Single{}, err
+	}
+	job := experiment.Single{
+		ID: bundle.NewID(time.Now()), Fleet: p.fleet(c),
+		Cell: experiment.Cell{Pattern: name, Process: process, Seed: c.Uint64("seed")},
+		Sending: experiment.Sending{Header: header, Timeout: c.Duration("timeout"), Grace: c.Duration("grace"),
+			MaxInFlight: c.Int("max-inflight")},
+	}
+	if c.String("target") != "" {
+		return job, externalTarget(c, &job)
+	}
+	return job, bundledStack(c, &job.Cell)
+}
+
+// bundledStack reads what the cell runs on.
+func bundledStack(c *cli.Context, cell *experiment.Cell) (err error) {
+	if cell.Profile, err = lawProfile(c); err != nil {
+		return err
+	}
+	cell.Policy = c.String("policy")
+	if _, err := policies.New(cell.Policy); err != nil {
+		return err
+	}
+	cell.Max, err = maxInstances(c.String("max"))
+	return err
+}
+
+func maxInstances(text string) (int, error) {
+	if text == "unlimited" {
+		return scheduler.Unlimited, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, cliargs.Errorf(cliargs.Usage, "--max %q: must be a number of instances from 0 on, or unlimited", text)
+	}
+	return n, nil
+}
+
+// externalTarget reads where the requests go instead. The platform of the schedule is only there for its demands, which
+// a foreign target is not told.
+func externalTarget(c *cli.Context, job *experiment.Single) error {
+	for _, flag := range []string{"policy", "max", "cold-law", "fleet", "worker-bin"} {
+		if c.IsSet(flag) {
+			return cliargs.Errorf(cliargs.Usage, "--%s belongs to the bundled stack and cannot be used with --target", flag)
+		}
+	}
+	guard, err := engine.NewGuard(c.StringSlice("allow")...)
+	if err != nil {
+		return err
+	}
+	target, err := guard.Target(c.String("target"))
+	if err != nil {
+		return err
+	}
+	job.Remote = &experiment.Remote{Target: target}
+	job.Cell.Profile = platform.Default()
+	return nil
+}
+
+func headers(lines []string) (http.Header, error) {
+	h := http.Header{}
+	for _, line := range lines {
+		name, value, found := strings.Cut(line, ":")
+		if !found || strings.TrimSpace(name) == "" {
+			return nil, cliargs.Errorf(cliargs.Usage, "--header: write it as NAME:VALUE (the value given is not shown)")
+		}
+		h.Add(strings.TrimSpace(name), strings.TrimSpace(value))
+	}
+	return h, nil
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"coldwave/bundle"
+	"coldwave/experiment"
+	"coldwave/internal/cliargs"
+	"coldwave/references"
+	"coldwave/reports"
+	"coldwave/scheduler/policies"
+)
+
+func (p *program) verifyVerb() *cli.Command {
+	flags := []cli.Flag{
+		&cli.StringSliceFlag{Name: "pattern", Usage: "documented `PATTERN` to replay, repeatable; all by default", Category: "WHAT"},
+		&cli.StringFlag{Name: "before", Value: "fc-bound", Usage: "`POLICY` judged by the claims about the old scheduling", Category: "WHAT"},
+		&cli.StringFlag{Name: "after", Value: "fc-race", Usage: "`POLICY` judged by the claims about the new scheduling", Category: "WHAT"},
+		&cli.BoolFlag{Name: "quick", Usage: "4 s between two waves instead of the documented 10 s", Category: "WHAT"},
+		&cli.BoolFlag{Name: "virtual", Usage: "in virtual time, without a socket", Category: "WHAT"},
+		&cli.IntFlag{Name: "tries", Value: experiment.DefaultTries, Usage: "how often to run until the host is calm", Category: "WHAT"},
+		&cli.StringFlag{Name: "fail-on", Usage: "also fail on: inconclusive (exit 3)", Category: "OUTPUT"},
+		lawFlag(), seedFlag(),
+	}
+	flags = append(append(append(flags, fleetFlags()...), gatewayFlags()...), outputFlags()...)
+	return &cli.Command{
+		Name:      "verify",
+		Usage:     "replay the documented patterns under both policies and check every claim",
+		ArgsUsage: "[CLAIM...]",
+		Description: "The main job. Runs every pattern under both policies side by side on the bundled stack, over real HTTP,\n" +
+			"and prints the documented numbers beside the measured ones with a verdict for each claim. CLAIM limits\n" +
+			"the run to what these claims need; 'loadgen claims' lists them.\n\n" +
+			"  loadgen verify\n  loadgen verify --quick --cold-law documented\n  loadgen verify fc-quota\n" +
+			"  loadgen verify --after fc-race:start_per_request=true --virtual",
+		Flags:  flags,
+		Action: p.verify,
+	}
+}
+
+func (p *program) verify(c *cli.Context) error {
+	job, err := p.verifyJob(c)
+	if err != nil {
+		return err
+	}
+	view, err := p.newDisplay(c)
+	if err != nil {
+		return err
+	}
+	if _, err := colored(c, p.stdout); err != nil {
+		return err
+	}
+	meta := newMeta(c, job.Seed)
+	out, runErr := job.Run(c.Context, view.show)
+	view.clear()
+	if len(out.Claims) == 0 {
+		return classify(runErr)
+	}
+	out.Meta = meta
+	dir, err := p.keepVerification(c, out)
+	if err != nil {
+		return errors.Join(err, classify(runErr))
+	}
+	if err := p.printVerification(c, out, dir); err != nil {
+		return err
+	}
+	if runErr != nil {
+		return classify(runErr)
+	}
+	return judge(out.Claims, c.String("fail-on"))
+}
+
+func (p *program) verifyJob(c *cli.Context) (experiment.Verify, error) {
+	claims, err := cliargs.Args(c, 0, 1000)
+	if err != nil {
+		return experiment.Verify{}, err
+	}
+	if failOn := c.String("fail-on"); failOn != "" && failOn != "inconclusive" {
+		return experiment.Verify{}, cliargs.Errorf(cliargs.Usage, "--fail-on %q: must be inconclusive", failOn)
+	}
+	if c.Int("tries") < 1 {
+		return experiment.Verify{}, cliargs.Errorf(cliargs.Usage, "--tries %d: must be at least 1", c.Int("tries"))
+	}
+	profile, err := lawProfile(c)
+	if err != nil {
+		return experiment.Verify{}, err
+	}
+	job := experiment.Verify{
+		ID: bundle.NewID(time.Now()), Patterns: c.StringSlice("pattern"), Before: c.String("before"), After: c.String("after"),
+		Profile: profile, Seed: c.Uint64("seed"), Quick: c.Bool("quick"), Fleet: p.fleet(c), Tries: c.Int("tries"),
+		Claims: claims, Virtual: c.Bool("virtual"),
+	}
+	for _, name := range job.Patterns {
+		if !slices.Contains(experiment.Documented(), name) {
+			return job, cliargs.Errorf(cliargs.Usage, "--pattern %q: must be one of %s; 'loadgen run' takes any pattern", name,
+				strings.Join(experiment.Documented(), ", "))
+		}
+	}
+	for _, spec := range []string{job.Before, job.After} {
+		if _, err := policies.New(spec); err != nil {
+			return job, err
+		}
+	}
+	return job, p.aimAtGateway(c, &job)
+}
+
+// aimAtGateway replaces the bundled stack by the gateway that --gateway names.
+func (p *program) aimAtGateway(c *cli.Context, job *experiment.Verify) error {
+	if c.String("gateway") == "" {
+		return nil
+	}
+	remote, err := remoteGateway(c)
+	if err != nil {
+		return err
+	}
+	job.Gateway, job.Role = remote, references.Role(c.String("role"))
+	if job.Role != references.Before && job.Role != references.After {
+		return cliargs.Errorf(cliargs.Usage, "--role %q: must be before or after", c.String("role"))
+	}
+	if len(job.Patterns) != 1 {
+		return cliargs.Errorf(cliargs.Usage, "--gateway: name one --pattern, because one gateway cannot serve two at once")
+	}
+	return nil
+}
+
+// judge turns verdicts into the exit code. A claim that disagrees goes before everything else.
+func judge(results []references.Result, failOn string) error {
+	byVerdict := map[references.Verdict][]string{}
+	for _, r := range results {
+		byVerdict[r.Verdict] = append(byVerdict[r.Verdict], r.Claim.ID)
+	}
+	switch {
+	case len(byVerdict[references.Disagrees]) > 0:
+		return cliargs.Errorf(cliargs.GateFailed, "claims disagree: %s", strings.Join(byVerdict[references.Disagrees], ", "))
+	case len(byVerdict[references.Void]) > 0:
+		return cliargs.Errorf(cliargs.Invalid, "the host was too busy in every try, so these claims are void: %s; run it on a calm host",
+			strings.Join(byVerdict[references.Void], ", "))
+	case failOn == "inconclusive" && len(byVerdict[references.Inconclusive]) > 0:
+		return cliargs.Errorf(cliargs.Inconclusive, "claims are inconclusive: %s", strings.Join(byVerdict[references.Inconclusive], ", "))
+	}
+	return nil
+}
+
+func (p *program) printVerification(c *cli.Context, out reports.Verification, dir string) error {
+	err := p.print(c, func(w io.Writer) error { return reports.VerificationJSON(w, out) },
+		func(w io.Writer, s reports.Style) error { return reports.VerificationText(w, out, s) })
+	if err != nil || c.Bool("json") {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "\nreport  %s\n", dir)
+	return err
+}
+
+// keepVerification writes the run directory and returns the path of its report.
+func (p *program) keepVerification(c *cli.Context, out reports.Verification) (string, error) {
+	w, err := bundle.Create(c.String("out"), out.ID)
+	if err != nil {
+		return "", cliargs.Errorf(cliargs.Storage, "%w", err)
+	}
+	files := []file{
+		{"run.json", func(w io.Writer) error { return reports.VerificationJSON(w, out) }},
+		{"report.html", func(w io.Writer) error { return reports.VerificationHTML(w, out, reports.Limits{}) }},
+	}
+	for i := range out.Runs {
+		files = append(files, runFiles(&out.Runs[i], out.Meta, fmt.Sprintf("%d-%s/", i+1, fileName(out.Runs[i].ID)))...)
+	}
+	return w.File("report.html"), keep(w, files)
+}

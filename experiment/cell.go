@@ -1,0 +1,66 @@
+// Package experiment says what is run, how often, in which order and under which clock: it wires patterns, policies,
+// platform, fleet, gateway, engine and simulator to cells, and cells to the main job.
+package experiment
+
+import (
+	"coldwave/patterns"
+	"coldwave/platform"
+	"coldwave/references"
+	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
+	"coldwave/workload"
+)
+
+// Cell is one scenario under one policy on the bundled stack.
+type Cell struct {
+	Pattern    string // name, such as "fc-ramp"
+	Process    patterns.Pattern
+	Policy     string // spec: a name, or name:key=value,…
+	Role       references.Role
+	Profile    platform.Profile
+	Max        int // quota of alive instances; scheduler.Unlimited: none
+	Seed       uint64
+	MakePolicy func() (scheduler.Policy, error) // nil: looked up by Policy
+}
+
+// Name is "pattern/policy".
+func (c Cell) Name() string { return c.Pattern + "/" + c.Policy }
+
+// Schedule draws the cell's arrivals: the same for every policy.
+func (c Cell) Schedule() (*workload.Schedule, error) {
+	return workload.Build(workload.Source{
+		Process: c.Process, Demands: c.Profile.Draws(c.Seed), Function: c.Profile.Function, Seed: c.Seed,
+	})
+}
+
+// quota is the limit of alive instances as a claim names it: 0 for none.
+func (c Cell) quota() int {
+	if c.Max == scheduler.Unlimited {
+		return 0
+	}
+	return c.Max
+}
+
+// policy returns a fresh policy.
+func (c Cell) policy() (scheduler.Policy, error) {
+	if c.MakePolicy != nil {
+		return c.MakePolicy()
+	}
+	return policies.New(c.Policy)
+}
+
+func (c Cell) config() scheduler.Config {
+	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)} //nolint:gosec // checked by the profile
+}
+
+// check finds what is wrong with the cell before anything is started.
+func (c Cell) check() error {
+	if err := c.Profile.Check(); err != nil {
+		return err
+	}
+	if err := c.config().Validate(); err != nil {
+		return err
+	}
+	_, err := c.policy()
+	return err
+}

@@ -1,0 +1,220 @@
+package experiment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"coldwave/analysis"
+	"coldwave/engine"
+	"coldwave/internal/clock"
+	"coldwave/internal/realclock"
+	"coldwave/record"
+	"coldwave/workload"
+)
+
+// setUp is how long before its first intended start a cell is put together: gateway, fleet and connections.
+const setUp = time.Second
+
+// showEvery is how often progress is shown.
+const showEvery = 200 * time.Millisecond
+
+// Sending says how the requests of a cell are sent. The zero value sends as the main job does.
+type Sending struct {
+	Header      http.Header
+	Timeout     time.Duration   // of one request; 0: the sender's default
+	Grace       time.Duration   // for requests in flight when the run is stopped; 0: the sender's default
+	MaxInFlight int             // 0: unlimited
+	Limits      engine.Limits   // caps of the schedule
+	Abort       <-chan struct{} // closed: the grace is over
+}
+
+// system is what a cell sends to.
+type system interface {
+	target() *engine.Target
+	// bundled says whether it is ours: it is told each request's demand and tells its own refusals.
+	bundled() bool
+	// instances returns the lives so far; none if the system does not tell.
+	instances(ctx context.Context) ([]record.Instance, error)
+	// load sets what the system tells of itself.
+	load(p *CellProgress)
+	// failed is closed when the system cannot go on; err says why.
+	failed() <-chan struct{}
+	err() error
+	close(ctx context.Context) error
+}
+
+// replay is one cell on the wire.
+type replay struct {
+	name     string
+	run      analysis.Run
+	clock    *realclock.Clock // 0 is the cell's epoch
+	epoch    time.Time
+	system   system
+	engine   *engine.Engine
+	waves    []workload.Wave
+	runError error
+}
+
+// setup is how a cell is put on the wire.
+type setup struct {
+	ID      string // prefix of the request ids
+	Epoch   time.Time
+	Fleet   Fleet
+	Remote  *Remote // nil: the bundled stack
+	Sending Sending
+}
+
+// open checks everything that can be checked before the first packet and starts what the cell sends to.
+func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
+	schedule, err := cell.Schedule()
+	if err != nil {
+		return nil, err
+	}
+	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
+	if u.Remote != nil {
+		r.system, err = openRemote(ctx, *u.Remote, r.clock)
+	} else {
+		r.system, err = openStack(cell, r.clock, u.Fleet)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := u.aim(r); err != nil {
+		return nil, errors.Join(err, r.system.close(ctx))
+	}
+	return r, nil
+}
+
+// aim checks the schedule against the caps and makes the sender.
+func (u setup) aim(r *replay) error {
+	target := r.system.target()
+	if err := u.Sending.Limits.Check(r.run.Schedule, target); err != nil {
+		return err
+	}
+	sender, err := engine.NewVegeta(engine.VegetaConfig{
+		Clock: r.clock, Run: u.ID, Bundled: r.system.bundled(), Timeout: u.Sending.Timeout, Grace: u.Sending.Grace,
+		MaxInFlight: u.Sending.MaxInFlight, Abort: u.Sending.Abort,
+		Request: engine.Request{Target: target, Header: u.Sending.Header},
+	})
+	if err != nil {
+		return err
+	}
+	r.run.Target = target.String()
+	r.engine = &engine.Engine{Sender: sender, Clock: r.clock}
+	return nil
+}
+
+// send puts the schedule on the wire and keeps what came of it, also when it was stopped early.
+func (r *replay) send(ctx context.Context) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	over := make(chan struct{})
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		select {
+		case <-r.system.failed():
+			stop(r.system.err())
+		case <-over:
+		}
+	})
+	var errs []error
+	records, err := r.engine.Run(ctx, r.run.Schedule, nil)
+	errs = append(errs, err)
+	if err == nil {
+		r.settle(ctx)
+	}
+	close(over)
+	watch.Wait()
+	r.run.Records = records
+	lives, err := r.system.instances(context.WithoutCancel(ctx))
+	r.run.Instances = lives
+	summarize(&r.run)
+	r.runError = errors.Join(append(errs, err)...)
+}
+
+// settle waits until no instance is starting any more, at most to the end of the schedule, so that the lives of the
+// instances are told whole.
+func (r *replay) settle(ctx context.Context) {
+	end := clock.Instant(r.run.Schedule.Length)
+	for r.clock.Now() < end {
+		var p CellProgress
+		r.system.load(&p)
+		if p.Starting == 0 || r.clock.WaitUntil(ctx, min(end, r.clock.Now().Add(showEvery))) != nil {
+			return
+		}
+	}
+}
+
+func (r *replay) progress() CellProgress {
+	p := r.engine.Progress()
+	c := CellProgress{
+		Name: r.name, Waves: len(r.waves), Scheduled: p.Scheduled, Sent: p.Sent, InFlight: p.InFlight, Done: p.Done,
+		Failed: p.Errors + p.Dropped,
+	}
+	now := r.clock.Now()
+	for _, w := range r.waves {
+		if w.Last <= now {
+			c.WavesSent++
+		}
+	}
+	r.system.load(&c)
+	return c
+}
+
+// replayAll sends all cells side by side and returns when the last answer has come. The error joins what stopped a cell
+// early; each run holds what was recorded.
+func replayAll(ctx context.Context, replays []*replay, show func(Progress)) error {
+	var cells sync.WaitGroup
+	for _, r := range replays {
+		cells.Go(func() { r.send(ctx) })
+	}
+	over := make(chan struct{})
+	go func() { cells.Wait(); close(over) }()
+	watchReplays(replays, over, show)
+	var errs []error
+	for _, r := range replays {
+		if r.runError != nil {
+			errs = append(errs, fmt.Errorf("cell %s: %w", r.name, r.runError))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// watchReplays shows progress until all is over.
+func watchReplays(replays []*replay, over <-chan struct{}, show func(Progress)) {
+	first, total := span(replays)
+	ticker := time.NewTicker(showEvery)
+	defer ticker.Stop()
+	for {
+		p := Progress{Stage: "replaying", Elapsed: time.Since(first), Total: total}
+		for _, r := range replays {
+			p.Cells = append(p.Cells, r.progress())
+		}
+		show(p)
+		select {
+		case <-over:
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// span returns the first epoch and the time from it to the last planned start of any cell.
+func span(replays []*replay) (first time.Time, total time.Duration) {
+	first = replays[0].epoch
+	for _, r := range replays {
+		if r.epoch.Before(first) {
+			first = r.epoch
+		}
+	}
+	for _, r := range replays {
+		if n := len(r.run.Schedule.Arrivals); n > 0 {
+			total = max(total, r.epoch.Sub(first)+time.Duration(r.run.Schedule.Arrivals[n-1].At))
+		}
+	}
+	return first, total
+}
