@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"sync"
@@ -305,4 +306,31 @@ func TestNobodyAnswers(t *testing.T) {
 			}
 		}
 	})
+}
+
+// F11: whenever the run is stopped, each arrival has one record, and what was in flight ends within the grace.
+func TestStopAtAnyTime(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		stop := time.Duration(r.Int64N(int64(12 * time.Second)))
+		body := time.Duration(r.Int64N(int64(12 * time.Second)))
+		inBubble(t, takes(body), nil, func(b *bubble) {
+			ctx, cancel := context.WithTimeout(b.t.Context(), stop)
+			defer cancel()
+			stopped := b.clock.Now().Add(stop)
+			records, err := b.run(ctx, schedule(60, func(i int) clock.Instant { return clock.Instant(i/6) * at(1) }))
+			if err != nil && !errors.Is(err, ErrStopped) {
+				t.Errorf("seed %d: Run = %v, want nil or %v", seed, err, ErrStopped)
+			}
+			if end := b.clock.Now(); end > max(stopped.Add(DefaultGrace), 0) {
+				t.Errorf("seed %d: stopped at %v, ended at %v, want at most the grace later", seed, stopped, end)
+			}
+			for _, r := range records {
+				if sent := r.Sent != clock.Never; sent != (r.Intended < stopped) && r.Intended != stopped {
+					t.Errorf("seed %d: stopped at %v, seq %d of %v sent: %v", seed, stopped, r.Seq, r.Intended, sent)
+				}
+			}
+		})
+	}
 }
