@@ -7,9 +7,9 @@ import (
 	"coldwave/record"
 )
 
-// Account says how a request came to its instance and how its wait was spent. Both drivers label with it, so that they
+// Dispatch says how a request came to its instance and how its wait was spent. Both drivers label with it, so that they
 // label alike. Queue + Init is the whole wait.
-type Account struct {
+type Dispatch struct {
 	Inst    InstanceID
 	Cause   RequestID     // whose arrival caused the start of Inst; 0: none
 	Since   clock.Instant // arrival
@@ -21,13 +21,13 @@ type Account struct {
 }
 
 // Account accounts for an Assign action of the host's last call: later the request or the instance may have ended. For
-// any other action, or too late, it returns the zero Account.
-func (c *Control) Account(a Action) Account {
+// any other action, or too late, it returns the zero Dispatch.
+func (c *Control) Account(a Action) Dispatch {
 	req, in := c.requests.Get(int64(a.Req)), c.instances.Get(int64(a.Inst))
 	if a.Do != Assign || req == nil || in == nil {
-		return Account{}
+		return Dispatch{}
 	}
-	acc := Account{
+	acc := Dispatch{
 		Inst: a.Inst, Cause: in.cause, Since: req.since, At: a.At,
 		Start: record.StartKind(a.Code), Init: overlap(req.since, a.At, in.began, in.ready),
 	}

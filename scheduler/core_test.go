@@ -166,7 +166,7 @@ func TestReadyAfterStop(t *testing.T) {
 // TestStartKinds: the label of each way to an instance, and whose start it was.
 func TestStartKinds(t *testing.T) {
 	c := begin(puppet(greedy), Config{Max: 2, Limit: 2})
-	var got []Account
+	var got []Dispatch
 	step := func(now clock.Instant, ev Event) {
 		for _, a := range c.Step(nil, now, ev) {
 			if a.Do == Assign {
@@ -182,7 +182,7 @@ func TestStartKinds(t *testing.T) {
 	step(150, done(1))  // serves r3
 	step(200, ready(1)) // serves r4
 	step(210, arrival(5))
-	want := []Account{
+	want := []Dispatch{
 		{Inst: 2, Cause: 2, Since: 0, At: 100, Init: 90, Queue: 10, Start: record.Cold, StartBy: record.ByOther},
 		{Inst: 2, Cause: 2, Since: 10, At: 100, Init: 90, Start: record.ColdWait, StartBy: record.ByOwn},
 		{Inst: 2, Cause: 2, Since: 20, At: 150, Init: 80, Queue: 50, Start: record.Queued, StartBy: record.ByNone},
@@ -197,7 +197,7 @@ func TestStartKinds(t *testing.T) {
 	if len(got) != len(want) {
 		t.Errorf("%d requests were assigned, want %d", len(got), len(want))
 	}
-	if got := c.Account(Action{Do: Assign, Req: 99, Inst: 1}); got != (Account{}) {
+	if got := c.Account(Action{Do: Assign, Req: 99, Inst: 1}); got != (Dispatch{}) {
 		t.Errorf("Account of an unknown request = %+v, want nothing", got)
 	}
 }
@@ -218,7 +218,7 @@ func TestAccountWithinOneCall(t *testing.T) {
 	drive(c, at{1, ready(1)}, at{2, arrival(1)})
 	acts := drive(c, at{20, failed(1)})
 	same(t, "decisions", texts(acts), []string{"12ns assign r1 i1 cold", "20ns lost r1 502"})
-	want := Account{Inst: 1, Since: 2, At: 12, Queue: 10, Start: record.Cold, StartBy: record.ByNone}
+	want := Dispatch{Inst: 1, Since: 2, At: 12, Queue: 10, Start: record.Cold, StartBy: record.ByNone}
 	if got := c.Account(acts[0]); got != want {
 		t.Errorf("Account = %+v, want %+v", got, want)
 	}

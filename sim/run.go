@@ -30,7 +30,7 @@ type run struct {
 // flight is a request that the core knows.
 type flight struct {
 	seq     int64 // of its arrival
-	account scheduler.Account
+	account scheduler.Dispatch
 }
 
 func newRun(cfg Config) *run {

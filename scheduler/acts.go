@@ -1,0 +1,192 @@
+package scheduler
+
+import (
+	"coldwave/internal/clock"
+	"coldwave/record"
+)
+
+// Assign sends r, which has just arrived or waits, to the free slot of the ready instance i.
+func (c *Control) Assign(r RequestID, i InstanceID) {
+	req := c.open("assign", r, i)
+	in := c.instances.Get(int64(i))
+	switch {
+	case in == nil || !in.isUp():
+		c.illegal("assign", r, i, "the instance is "+c.State(i).String()+", not ready")
+	case in.on.size >= int(in.limit):
+		c.illegal("assign", r, i, "the instance has no free slot")
+	}
+	kind := c.startKind(req, in)
+	if req.state == waiting {
+		c.leave(req)
+	}
+	req.state, req.inst, req.at = running, i, c.now
+	c.link(&in.on, r, req)
+	c.running++
+	if in.state == Idle {
+		c.move(i, in, Busy)
+	}
+	c.act(Action{Do: Assign, Code: uint8(kind), Inst: i, Req: r})
+}
+
+// startKind says how a request comes to its instance. One that goes there at its own arrival is warm, even if the
+// instance is a spare that nobody has used. One that goes to an instance at the instant at which it becomes ready has
+// waited for that start.
+func (c *Control) startKind(req *request, in *instance) record.StartKind {
+	switch {
+	case req.since == c.now:
+		return record.Warm
+	case in.served == 0 && in.on.size == 0:
+		return record.Cold
+	case in.ready == c.now:
+		return record.ColdWait
+	default:
+		return record.Queued
+	}
+}
+
+// Queue lets r, which has just arrived, wait. At until, which lies after now, the policy gets a Timer; Never: it gets
+// none.
+func (c *Control) Queue(r RequestID, until clock.Instant) {
+	req := c.open("queue", r, 0)
+	if req.state == waiting {
+		c.illegal("queue", r, 0, "it waits already; use Wait to move its deadline")
+	}
+	c.later("queue", r, until)
+	req.state = waiting
+	c.link(&c.queue, r, req)
+	c.expires(r, req, until)
+	c.act(Action{Do: Queue, Req: r})
+}
+
+// Wait moves the deadline of the waiting request r to until, which lies after now, or takes it away (Never). It
+// appends no action.
+func (c *Control) Wait(r RequestID, until clock.Instant) {
+	req := c.open("wait", r, 0)
+	if req.state != waiting {
+		c.illegal("wait", r, 0, "it does not wait; use Queue first")
+	}
+	c.later("wait", r, until)
+	c.expires(r, req, until)
+}
+
+func (c *Control) later(do string, r RequestID, until clock.Instant) {
+	if until <= c.now {
+		c.illegal(do, r, 0, "its deadline must lie after now; use Reject to end it now")
+	}
+}
+
+// Reject turns away r, which has just arrived or waits, with an HTTP status of 400 or above.
+func (c *Control) Reject(r RequestID, status int16) {
+	req := c.open("reject", r, 0)
+	if status < 400 || status > 599 {
+		c.illegal("reject", r, 0, "the status must lie in 400 … 599")
+	}
+	if req.state == waiting {
+		c.leave(req)
+	}
+	c.finish(r, req)
+	c.act(Action{Do: Reject, Status: status, Req: r})
+}
+
+// Start starts an instance and returns its id. Why is the policy's own code; r is the arrival that caused it, or 0.
+func (c *Control) Start(why uint8, r RequestID) InstanceID {
+	c.acting("start", r, 0)
+	if r < 0 || int64(r) > c.requests.Last() {
+		c.illegal("start", r, 0, "its cause has not arrived")
+	}
+	c.mayStart(r)
+	i := InstanceID(c.instances.Add(instance{limit: c.cfg.Limit, cause: r, began: c.now, ready: clock.Never}))
+	c.move(i, c.instances.Get(int64(i)), Starting)
+	c.act(Action{Do: Start, Code: why, Inst: i, Req: r})
+	return i
+}
+
+func (c *Control) mayStart(r RequestID) {
+	if c.alive.size < c.cfg.Max {
+		return
+	}
+	if !c.cfg.Overshoot {
+		c.illegal("start", r, 0, "max is reached")
+	}
+	if c.alive.size+c.draining >= 2*c.cfg.Max {
+		c.illegal("start", r, 0, "twice max is reached")
+	}
+}
+
+// Stop stops the alive instance i: at once if nothing is in flight on it, else after its last request (it drains).
+func (c *Control) Stop(i InstanceID) {
+	c.acting("stop", 0, i)
+	in := c.instances.Get(int64(i))
+	if in == nil || !in.isAlive() {
+		c.illegal("stop", 0, i, "the instance is "+c.State(i).String())
+	}
+	c.quit(in)
+	if in.state == Busy {
+		c.move(i, in, Draining)
+		return
+	}
+	c.move(i, in, Stopping)
+	c.act(Action{Do: Stop, Inst: i})
+}
+
+// Shrink obeys a lowered Max: idle instances stop, the longest idle first, then busy ones drain, the oldest first,
+// until Alive ≤ Max or only starting ones are left. Those are the policy's to stop, since it knows who waits for them.
+// The time is linear in the number of alive instances.
+func (c *Control) Shrink() {
+	for c.alive.size > c.cfg.Max && c.idle.size > 0 {
+		c.Stop(c.idle.first)
+	}
+	for i := c.alive.first; i != 0 && c.alive.size > c.cfg.Max; {
+		next := c.Next(i)
+		if c.State(i) == Busy {
+			c.Stop(i)
+		}
+		i = next
+	}
+}
+
+// SetLimit changes how many requests the alive instance i may have in flight, to n ≥ 1. It may fall below what is in
+// flight now. It appends no action.
+func (c *Control) SetLimit(i InstanceID, n int32) {
+	c.acting("limit", 0, i)
+	in := c.instances.Get(int64(i))
+	if in == nil || !in.isAlive() {
+		c.illegal("limit", 0, i, "the instance is "+c.State(i).String())
+	}
+	if n < 1 {
+		c.illegal("limit", 0, i, "the limit must be ≥ 1")
+	}
+	in.limit = n
+}
+
+// Mark tells the watchers something about the alive instance i; m is the policy's own code.
+func (c *Control) Mark(i InstanceID, m uint8) {
+	c.acting("mark", 0, i)
+	if in := c.instances.Get(int64(i)); in == nil || !in.isAlive() {
+		c.illegal("mark", 0, i, "the instance is "+c.State(i).String())
+	}
+	c.act(Action{Do: Mark, Code: m, Inst: i})
+}
+
+// act appends an action at the present instant.
+func (c *Control) act(a Action) {
+	a.At = c.now
+	c.acts = append(c.acts, a)
+}
+
+// acting checks that the policy acts when it is its turn.
+func (c *Control) acting(do string, r RequestID, i InstanceID) {
+	if !c.inside {
+		c.illegal(do, r, i, "acts are legal only inside Handle")
+	}
+}
+
+// open returns the request r, about which nothing final is decided.
+func (c *Control) open(do string, r RequestID, i InstanceID) *request {
+	c.acting(do, r, i)
+	req := c.requests.Get(int64(r))
+	if req == nil || req.state > waiting {
+		c.illegal(do, r, i, "the request neither arrives nor waits")
+	}
+	return req
+}
