@@ -2,7 +2,10 @@ package sim_test
 
 import (
 	"errors"
+	"fmt"
+	"os"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -279,6 +282,110 @@ func TestObserve(t *testing.T) {
 	cfg.Observe = func(r *record.Record) { seen[r.Seq] = *r }
 	if res := run(t, cfg); res.Records != nil || !slices.Equal(seen, kept) {
 		t.Error("the observed records differ from the kept ones")
+	}
+}
+
+// TestBooks: over many seeds no request is lost, the parts of each time add up, and instances and records tell the same.
+// $SEEDS sets how many.
+func TestBooks(t *testing.T) {
+	seeds, err := strconv.ParseUint(os.Getenv("SEEDS"), 10, 64)
+	if err != nil {
+		seeds = 40
+	}
+	for seed := range seeds {
+		p := platform.Default()
+		p.FailRatio, p.ErrorRatio, p.Handover = 0.2, 0.1, time.Duration(seed%3)*ms
+		d := p.Draws(seed)
+		s := poisson(d, 300, []time.Duration{5 * ms, 40 * ms, 300 * ms}[seed%3])
+		spec := []string{"fc-race", "fc-bound", "fc-race:start_per_request=true,wait_timeout=3s"}[seed/3%3]
+		res := run(t, sim.Config{
+			Schedule: s, Policy: policy(t, spec), Platform: d, Handover: p.Handover, Limits: scheduler.Config{Max: 5 + int(seed%40)},
+		})
+		if err := audit(s, res); err != nil {
+			t.Fatalf("seed %d, %s: %v", seed, spec, err)
+		}
+	}
+}
+
+// audit checks the records of a run against its schedule and its instances.
+func audit(s *workload.Schedule, res sim.Result) error {
+	answered := 0
+	for k := range res.Records {
+		r, demand := &res.Records[k], s.Arrivals[k].Demand
+		switch r.Outcome {
+		case record.OK, record.HTTPError:
+			answered++
+			if sum := demand.Overhead() + r.Server.Wait() + r.Server.Exec; r.Response() != sum {
+				return fmt.Errorf("request %d took %v, its parts sum to %v", k, r.Response(), sum)
+			}
+		case record.Rejected:
+			if sum := demand.Pre + r.Server.Wait(); r.Response() != sum || r.Server.Instance != "" {
+				return fmt.Errorf("request %d was rejected after %v, its parts sum to %v", k, r.Response(), sum)
+			}
+		default:
+			return fmt.Errorf("request %d has the outcome %v", k, r.Outcome)
+		}
+		if r.Seq != int64(k) || r.Server.Queue < 0 || r.Server.Init < 0 {
+			return fmt.Errorf("request %d = %+v", k, *r)
+		}
+	}
+	for _, in := range res.Instances {
+		answered -= in.Served
+		if up := min(in.Stopped, res.End).Sub(min(in.Ready, res.End)); in.Busy > up || in.Failed && in.Served > 0 {
+			return fmt.Errorf("instance %+v was busy longer than the %v that it was up", in, up)
+		}
+	}
+	if answered != 0 {
+		return fmt.Errorf("records and instances differ by %d answers", answered)
+	}
+	return nil
+}
+
+// TestAuditBites: a run whose books were spoiled does not pass.
+func TestAuditBites(t *testing.T) {
+	d := platform.Default().Draws(1)
+	s := poisson(d, 100, 30*ms)
+	tests := []struct {
+		name  string
+		spoil func(*sim.Result)
+	}{
+		{"a time that is too short", func(r *sim.Result) { r.Records[3].Done-- }},
+		{"a lost request", func(r *sim.Result) { r.Records[3] = record.Record{} }},
+		{"an answer of nobody", func(r *sim.Result) { r.Instances[0].Served-- }},
+		{"an instance busier than it was up", func(r *sim.Result) { r.Instances[0].Busy = time.Hour }},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			res := run(t, sim.Config{Schedule: s, Policy: policy(t, "fc-race"), Platform: d, Limits: scheduler.Config{Max: 9}})
+			if err := audit(s, res); err != nil {
+				t.Fatal(err)
+			}
+			tt.spoil(&res)
+			if audit(s, res) == nil {
+				t.Error("audit finds nothing wrong")
+			}
+		})
+	}
+}
+
+// TestOneServer is the D/D/1 queue: with a gap shorter than the body each request waits longer than the one before by
+// the difference, exactly; with a longer gap none waits.
+func TestOneServer(t *testing.T) {
+	for _, gap := range []time.Duration{70 * ms, 100 * ms, 130 * ms} {
+		var instants []time.Duration
+		for k := range 50 {
+			instants = append(instants, time.Second+time.Duration(k)*gap)
+		}
+		res := run(t, sim.Config{
+			Schedule: schedule(workload.Demand{Exec: 100 * ms}, append([]time.Duration{0}, instants...)...),
+			Policy:   policy(t, "fc-race"), Platform: simple{start: 500 * ms}, Limits: scheduler.Config{Max: 1},
+		})
+		for k := range instants {
+			want := time.Duration(k) * max(0, 100*ms-gap)
+			if got := res.Records[k+1].Server.Queue; got != want {
+				t.Errorf("gap %v: request %d waited %v, want %v", gap, k+1, got, want)
+			}
+		}
 	}
 }
 

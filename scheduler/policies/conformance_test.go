@@ -1,6 +1,9 @@
 package policies_test
 
 import (
+	"flag"
+	"os"
+	"strconv"
 	"testing"
 
 	"coldwave/scheduler"
@@ -8,8 +11,17 @@ import (
 	"coldwave/scheduler/policytest"
 )
 
+var (
+	seeds = flag.Int("seeds", 0, "number of seeds of the conformance suite; 0: $SEEDS, or the suite's default")
+	first = flag.Uint64("seed", 0, "first seed of the conformance suite; 0: its default")
+)
+
 // TestConformance runs the suite on each policy of the table and on each reading of it.
 func TestConformance(t *testing.T) {
+	n := *seeds
+	if n == 0 {
+		n, _ = strconv.Atoi(os.Getenv("SEEDS")) // unset: 0, the default
+	}
 	specs := policies.Names()
 	specs = append(specs, "fc-race:start_per_request=true", "fc-race:start_retries=0", "fc-bound:start_retries=0",
 		"fc-race:wait_timeout=2s", "fc-bound:wait_timeout=2s")
@@ -19,7 +31,9 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, policytest.Options{Bound: e.Bound})
+			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, policytest.Options{
+				Bound: e.Bound, Seeds: n, First: *first,
+			})
 		})
 	}
 }
