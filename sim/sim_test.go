@@ -331,7 +331,7 @@ func audit(s *workload.Schedule, res sim.Result) error {
 	}
 	for _, in := range res.Instances {
 		answered -= in.Served
-		if up := min(in.Stopped, res.End).Sub(min(in.Ready, res.End)); in.Busy > up || in.Failed && in.Served > 0 {
+		if up := max(0, min(in.Stopped, res.End).Sub(min(in.Ready, res.End))); in.Busy > up || in.Failed && in.Served > 0 {
 			return fmt.Errorf("instance %+v was busy longer than the %v that it was up", in, up)
 		}
 	}
