@@ -201,12 +201,16 @@ func isRandType(name string) bool {
 	return slices.Contains([]string{"Rand", "Source", "PCG", "ChaCha8", "Zipf"}, name)
 }
 
+// checkTestSleep lets a test sleep where time is virtual: in a file that imports testing/synctest, and inside a call of a
+// helper that says in its name that it runs its argument in a bubble.
 func checkTestSleep(f *file, report func(int, string, ...any)) {
 	if !f.test || f.localName("testing/synctest") != "" {
 		return
 	}
+	bubbles := f.calls(func(name string) bool { return strings.Contains(strings.ToLower(name), "bubble") })
 	f.selectors("time", func(name string, at token.Pos) {
-		if name == "Sleep" {
+		inside := slices.ContainsFunc(bubbles, func(c *ast.CallExpr) bool { return c.Pos() <= at && at < c.End() })
+		if name == "Sleep" && !inside {
 			report(f.line(at), "a test sleeps for real: use virtual time or testing/synctest")
 		}
 	})

@@ -119,6 +119,20 @@ func (f *file) selectors(importPath string, use func(name string, at token.Pos))
 	})
 }
 
+// calls lists the calls of plain functions with a fitting name.
+func (f *file) calls(fits func(name string) bool) []*ast.CallExpr {
+	var found []*ast.CallExpr
+	ast.Inspect(f.ast, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			if id, ok := c.Fun.(*ast.Ident); ok && fits(id.Name) {
+				found = append(found, c)
+			}
+		}
+		return true
+	})
+	return found
+}
+
 // localName is the name under which the file knows an import; empty: it does not import it.
 func (f *file) localName(importPath string) string {
 	for _, spec := range f.ast.Imports {
