@@ -22,6 +22,10 @@ else
 	skip "no Docker Compose (neither docker compose nor docker-compose)"
 fi
 
+# The load generator asks the gateway's admin port from another container; the token is made for this run alone.
+COLDWAVE_ADMIN_TOKEN=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
+export COLDWAVE_ADMIN_TOKEN
+
 project=coldwave-verify-$$
 compose=("${tool[@]}" --project-name "$project" --file docker-compose.yml)
 
