@@ -36,6 +36,24 @@ func BenchmarkSendLag(b *testing.B) {
 	}
 }
 
+// BenchmarkCatchUp begins two seconds late at 5,000/s, as after a stall of the host, and reports how many connections the
+// sender opened to catch up and when it was back in time. Run it once: -benchtime 1x.
+func BenchmarkCatchUp(b *testing.B) {
+	for b.Loop() {
+		s := schedule(25_000, func(i int) clock.Instant { return clock.Instant(i) * clock.Instant(200*time.Microsecond) })
+		records, v := runBench(b, s, -2*time.Second)
+		var back clock.Instant
+		for i := range records {
+			if records[i].SendLag() > 5*time.Millisecond {
+				back = records[i].Sent
+			}
+		}
+		_, atSend := v.Dials()
+		b.ReportMetric(float64(atSend), "dials-at-send")
+		b.ReportMetric(time.Duration(back).Seconds(), "in-time-from-s")
+	}
+}
+
 // schedule makes n arrivals by their instants.
 func schedule(n int, at func(i int) clock.Instant) *workload.Schedule {
 	s := &workload.Schedule{Arrivals: make([]workload.Arrival, n)}
@@ -46,15 +64,21 @@ func schedule(n int, at func(i int) clock.Instant) *workload.Schedule {
 	return s
 }
 
-func reportLag(b *testing.B, s *workload.Schedule) {
+// runBench sends the schedule to a server in this process; the epoch is so far ahead.
+func runBench(b *testing.B, s *workload.Schedule, ahead time.Duration) ([]record.Record, *Vegeta) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") }))
 	defer server.Close()
-	c := realclock.New(time.Now().Add(Lead + 50*time.Millisecond))
-	e := Engine{Clock: c, Sender: newSender(b, VegetaConfig{Clock: c, Run: "bench", Request: Request{Target: target(b, server.URL)}})}
-	records, err := e.Run(context.Background(), s, nil)
+	c := realclock.New(time.Now().Add(ahead))
+	v := newSender(b, VegetaConfig{Clock: c, Run: "bench", Request: Request{Target: target(b, server.URL)}})
+	records, err := (&Engine{Clock: c, Sender: v}).Run(context.Background(), s, nil)
 	if err != nil {
 		b.Fatal(err)
 	}
+	return records, v
+}
+
+func reportLag(b *testing.B, s *workload.Schedule) {
+	records, _ := runBench(b, s, Lead+50*time.Millisecond)
 	lag := make([]time.Duration, 0, len(records))
 	for i := range records {
 		if records[i].Outcome != record.OK {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -210,14 +211,25 @@ type pacer struct {
 	sent     int
 }
 
+// behind is the lag from which on the pacer lets other goroutines run between two hits. It waits for none of them; but
+// answers that have come free their workers and connections, so that a host that was stalled catches up without opening
+// a connection for each request that it is late with.
+const behind = time.Millisecond
+
 // Pace waits for the intended start of the next arrival by itself: vegeta's own wait is a Go timer, from an instant
 // that it takes before it asks. An arrival that is late is sent at once, and its record shows the lag.
 func (p *pacer) Pace(_ time.Duration, hits uint64) (wait time.Duration, stop bool) {
 	if p.thread == nil {
 		p.thread = p.clock.NewThread()
 	}
-	if hits < uint64(len(p.arrivals)) && p.thread.SleepUntil(p.ctx, p.arrivals[hits].At) == nil {
-		return 0, false
+	if hits < uint64(len(p.arrivals)) {
+		at := p.arrivals[hits].At
+		if p.clock.Now().Sub(at) > behind {
+			runtime.Gosched()
+		}
+		if p.thread.SleepUntil(p.ctx, at) == nil {
+			return 0, false
+		}
 	}
 	p.sent = int(hits)
 	p.thread.Close()
