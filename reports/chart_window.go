@@ -91,7 +91,7 @@ func windowsOf(pr pair) []analysis.Window {
 
 func windowLength(pr pair) string {
 	if w := windowsOf(pr); len(w) > 0 {
-		return inUnit(w[0].Length, seconds, 0) + " s"
+		return tickNumber(w[0].Length.Seconds()) + " s"
 	}
 	return "window"
 }
@@ -166,7 +166,7 @@ func (l *labelColumn) add(end point, s side) {
 func (l *labelColumn) draw(d *drawing, y axis) {
 	const height = 15
 	slices.SortStableFunc(l.labels, func(a, b endLabel) int { return cmp.Compare(b.y, a.y) })
-	free := y.from
+	free := y.from - 6
 	for _, label := range l.labels {
 		at := min(label.y, free)
 		d.text("label "+label.side.Class, "start", label.x+8, at+4, label.side.Name)

@@ -17,6 +17,7 @@ func Formats() []Format {
 		{"text", ".txt", "text/plain; charset=utf-8",
 			func(w io.Writer, v Verification) error { return VerificationText(w, v, Style{}) },
 			func(w io.Writer, r Single) error { return SingleText(w, r, Style{}) }},
+		{"md", ".md", "text/markdown; charset=utf-8", VerificationMarkdown, SingleMarkdown},
 		{"json", ".json", "application/json", VerificationJSON, SingleJSON},
 		{"html", ".html", "text/html; charset=utf-8",
 			func(w io.Writer, v Verification) error { return VerificationHTML(w, v, Limits{}) },

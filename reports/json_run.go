@@ -15,6 +15,7 @@ type runDoc struct {
 	Law       *string             `json:"law"`
 	Target    *string             `json:"target"`
 	Driver    string              `json:"driver"`
+	Quota     *int                `json:"quota"`
 	Seed      uint64              `json:"seed"`
 	Hash      string              `json:"schedule_hash"`
 	Host      hostDoc             `json:"host"`
@@ -90,7 +91,7 @@ type warningDoc struct {
 func runOf(r *analysis.Run) runDoc {
 	s := &r.Summary
 	d := runDoc{
-		ID: r.ID, Pattern: r.Pattern, Policy: known(r.Policy), Law: known(r.Law), Target: known(r.Target), Driver: r.Driver,
+		ID: r.ID, Pattern: r.Pattern, Policy: known(r.Policy), Law: known(r.Law), Target: known(r.Target), Driver: r.Driver, Quota: quotaOf(r.Quota),
 		Seed: r.Seed, Hash: r.Hash, Scheduled: s.Scheduled, Sent: s.Sent, Resent: s.Resent, Outcomes: map[string]int{},
 		Host: hostDoc{Overshoot: statsDocOf(r.Host.Overshoot), Loopback: statsDocOf(r.Host.Loopback),
 			During: statsDocOf(r.Host.During), Busy: r.Host.Busy, Reason: known(r.Host.Reason)},
@@ -155,5 +156,13 @@ func positive(d time.Duration) *int64 {
 		return nil
 	}
 	n := int64(d)
+	return &n
+}
+
+// quotaOf returns nil for no limit of alive instances.
+func quotaOf(n int) *int {
+	if n <= 0 {
+		return nil
+	}
 	return &n
 }

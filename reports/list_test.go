@@ -12,7 +12,7 @@ func TestListWrapsOnlyItsLastColumn(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := " policy   | summary\n" +
-		"----------+---------------------------------------\n" +
+		"----------+------------------------------------\n" +
 		" fc-bound | a request waits for its own start,\n" +
 		"          | whatever becomes free meanwhile\n" +
 		" short    |\n"

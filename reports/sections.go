@@ -1,6 +1,10 @@
 package reports
 
-import "coldwave/references"
+import (
+	"slices"
+
+	"coldwave/references"
+)
 
 var kindKeys = []key{
 	{"dot kind-warm", "warm"}, {"diamond kind-queued", "queued"}, {"square kind-cold", "cold"},
@@ -9,8 +13,11 @@ var kindKeys = []key{
 
 func latencySection(ps []pair, l Limits) (section, error) {
 	s := section{ID: "latency", Title: "Latency over time", Keys: append(kindKeys, key{"bar wave", "wave, with its number of requests"}),
-		Intro: "One mark a request: response time over intended start, both sides of a pattern on the same axes. Drag to zoom, " +
-			"double-click or Escape to go back; the arrow keys walk from request to request."}
+		Intro: "One mark a request: response time over intended start. Drag to zoom, double-click or Escape to go back; the arrow " +
+			"keys walk from request to request."}
+	if compared(ps) {
+		s.Intro += " Both sides of a pattern have the same axes and zoom together."
+	}
 	for i, p := range ps {
 		for _, c := range p.Cells {
 			sc, err := scatterOf(p, c, i, l.points())
@@ -34,7 +41,10 @@ func ladderSection(rows []references.LadderRow) section {
 
 func windowSection(ps []pair) section {
 	s := section{ID: "windows", Title: "Mean and p99 by window", Keys: sideKeys(ps),
-		Intro: "The figure of the source: each window of the run by intended start, before against after."}
+		Intro: "Each window of the run, by intended start."}
+	if compared(ps) {
+		s.Intro = "The figure of the source: each window of the run by intended start, before against after."
+	}
 	for _, p := range ps {
 		if len(windowsOf(p)) == 0 {
 			continue
@@ -80,8 +90,7 @@ func instanceSection(ps []pair) section {
 		s.Figures = []*figure{}
 		return s
 	}
-	s.Figures = append(s.Figures, &figure{Tables: []grid{startGrid(ps)}, Open: true},
-		&figure{Tables: []grid{timeGrid(ps)}, Open: true})
+	s.Figures = append(s.Figures, &figure{Tables: []grid{startGrid(ps), timeGrid(ps)}, Open: true})
 	return s
 }
 
@@ -122,4 +131,9 @@ func sideKeys(ps []pair) []key {
 		}
 	}
 	return keys
+}
+
+// compared says whether any pattern has more than one side.
+func compared(ps []pair) bool {
+	return slices.ContainsFunc(ps, func(p pair) bool { return len(p.Cells) > 1 })
 }

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"slices"
 
 	"coldwave/analysis"
@@ -29,25 +30,38 @@ type cell struct {
 
 // A pair holds the cells of one pattern in the order of the sides; there may be one, two or more.
 type pair struct {
-	Pattern string
+	Pattern string // with the quota, where there is one
 	Cells   []cell
 }
 
-// pairs groups runs by pattern. The first policy that appears is "before", the second "after": that is the order in
-// which a verification holds its runs.
+// pairs groups runs by pattern and quota. The first policy that appears is "before", the second "after": that is the
+// order in which a verification holds its runs. A second run of the same policy begins another group.
 func pairs(runs []analysis.Run) []pair {
 	sides := sidesOf(runs)
 	var all []pair
 	for i := range runs {
 		r := &runs[i]
-		at := slices.IndexFunc(all, func(p pair) bool { return p.Pattern == r.Pattern })
+		c := cell{side: sides[subject(r)], Run: r}
+		name := groupName(r)
+		at := slices.IndexFunc(all, func(p pair) bool { return p.Pattern == name && !p.holds(c.Policy) })
 		if at < 0 {
 			at = len(all)
-			all = append(all, pair{Pattern: r.Pattern})
+			all = append(all, pair{Pattern: name})
 		}
-		all[at].Cells = append(all[at].Cells, cell{side: sides[subject(r)], Run: r})
+		all[at].Cells = append(all[at].Cells, c)
 	}
 	return all
+}
+
+func (p pair) holds(policy string) bool {
+	return slices.ContainsFunc(p.Cells, func(c cell) bool { return c.Policy == policy })
+}
+
+func groupName(r *analysis.Run) string {
+	if r.Quota > 0 {
+		return fmt.Sprintf("%s with quota %d", r.Pattern, r.Quota)
+	}
+	return r.Pattern
 }
 
 func sidesOf(runs []analysis.Run) map[string]side {

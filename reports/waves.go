@@ -49,7 +49,7 @@ func waveCaption(p pair, s scale) string {
 	for i, c := range p.Cells {
 		names[i] = c.Label()
 	}
-	return fmt.Sprintf("%s: response time (%s) by wave, %s", p.Pattern, s.unit.name, strings.Join(names, " | "))
+	return fmt.Sprintf("%s: response time (%s) by wave, %s", p.Pattern, s.unit.name, strings.Join(names, ", "))
 }
 
 func waveColumns(group string) []column {
