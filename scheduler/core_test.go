@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"reflect"
 	"testing"
 
 	"coldwave/internal/clock"
@@ -347,8 +348,21 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// TestSizes: what is stored by the million is small.
+// TestSizes: what is stored by the million is as small as its comment says, on a 64-bit machine.
 func TestSizes(t *testing.T) {
+	for _, tt := range []struct {
+		value any
+		want  uintptr
+	}{{Event{}, 24}, {Action{}, ActionSize}, {request{}, 40}, {instance{}, 96}, {deadline{}, 16}} {
+		got := reflect.TypeOf(tt.value).Size()
+		if got != tt.want && reflect.TypeFor[uintptr]().Size() == 8 {
+			t.Errorf("%T has %d bytes, want %d", tt.value, got, tt.want)
+		}
+	}
+}
+
+// TestAppendAction: the encoding is fixed, little endian.
+func TestAppendAction(t *testing.T) {
 	c := begin(puppet(greedy), Config{Max: 1})
 	acts := drive(c, at{5, arrival(1)})
 	got := AppendAction(nil, acts[1])

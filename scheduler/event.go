@@ -10,7 +10,7 @@ type RequestID int64
 // InstanceID numbers the instances of one core: serial from 1 in order of Start, 0 = none, never reused.
 type InstanceID int32
 
-// Kind is what happened. The numbers are the order of simultaneous events (POLICIES.md 0.2); inside a kind the order
+// Kind is what happened. The numbers are the order of simultaneous events (U-1); inside a kind the order
 // is by id.
 type Kind uint8
 

@@ -19,7 +19,7 @@ const (
 	Stopping              // told to stop; its end is awaited
 )
 
-// instance is one instance of the core.
+// instance is one instance of the core: 96 bytes.
 type instance struct {
 	state  State
 	limit  int32

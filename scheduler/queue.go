@@ -13,7 +13,7 @@ const (
 	ended                 // rejected, lost or ended; readable until the next event
 )
 
-// request is one request of the core: 48 bytes.
+// request is one request of the core: 40 bytes.
 type request struct {
 	state      fate
 	tag        uint8
