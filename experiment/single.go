@@ -21,17 +21,17 @@ type Single struct {
 // Run checks the host, sends the schedule and returns what was recorded, also with an error. A busy host does not stop
 // it: the run says so.
 func (s Single) Run(ctx context.Context, show func(Progress)) (analysis.Run, error) {
-	if s.Remote == nil {
-		if err := s.Cell.check(); err != nil {
-			return analysis.Run{}, err
-		}
+	u := setup{ID: s.ID, Fleet: s.Fleet, Remote: s.Remote, Sending: s.Sending}
+	if err := u.check(ctx, s.Cell); err != nil {
+		return analysis.Run{}, err
 	}
 	show(Progress{Try: 1, Stage: "checking that the host is calm"})
 	host, err := Calibrate(ctx, realclock.New(time.Now()))
 	if err != nil {
 		return analysis.Run{}, err
 	}
-	r, err := setup{ID: s.ID, Epoch: time.Now().Add(setUp), Fleet: s.Fleet, Remote: s.Remote, Sending: s.Sending}.open(ctx, s.Cell)
+	u.Epoch = time.Now().Add(setUp)
+	r, err := u.open(ctx, s.Cell)
 	if err != nil {
 		return analysis.Run{}, err
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
+	"strings"
 	"time"
 
 	"coldwave/engine"
@@ -30,6 +32,17 @@ func FleetKinds() []string { return []string{"inprocess", "exec"} }
 // ErrFleet is wrapped by the error for an unknown kind of fleet.
 var ErrFleet = errors.New("unknown fleet")
 
+func (f Fleet) check() error {
+	switch {
+	case f.Kind != "" && !slices.Contains(FleetKinds(), f.Kind):
+		return fmt.Errorf("fleet %q: %w: use %s", f.Kind, ErrFleet, strings.Join(FleetKinds(), " or "))
+	case f.Kind == "exec":
+		_, err := fleet.FindBinary(f.Binary)
+		return err
+	}
+	return nil
+}
+
 // provisioner is a fleet that can be closed.
 type provisioner interface {
 	gateway.Provisioner
@@ -37,14 +50,13 @@ type provisioner interface {
 }
 
 func (f Fleet) open(clk clock.Clock, draws platform.Draws) (provisioner, error) {
-	switch f.Kind {
-	case "", "inprocess":
-		return fleet.NewInProcess(fleet.Config{Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors})
-	case "exec":
-		return fleet.NewExec(fleet.ExecConfig{Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors})
-	default:
-		return nil, fmt.Errorf("fleet %q: %w: use inprocess or exec", f.Kind, ErrFleet)
+	if err := f.check(); err != nil {
+		return nil, err
 	}
+	if f.Kind == "exec" {
+		return fleet.NewExec(fleet.ExecConfig{Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors})
+	}
+	return fleet.NewInProcess(fleet.Config{Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors})
 }
 
 // stack is the bundled system: gateway and fleet on loopback.

@@ -68,6 +68,9 @@ func (v Verify) Run(ctx context.Context, show func(Progress)) (reports.Verificat
 	}
 	for try := 1; ; try++ {
 		evidence, err := v.try(ctx, cells, func(p Progress) { p.Try = try; show(p) })
+		if err != nil && len(evidence.Cells) == 0 {
+			return reports.Verification{}, err // nothing was sent
+		}
 		out := v.result(evidence, claims)
 		out.Tries, out.Elapsed = try, time.Since(began)
 		if err != nil || try == v.Tries || !isVoid(out) {
@@ -181,9 +184,6 @@ func (v Verify) pair(pattern string, limit int) ([]Cell, error) {
 		if v.MakePolicy != nil {
 			cell.MakePolicy = func() (scheduler.Policy, error) { return v.MakePolicy(role) }
 		}
-		if err := cell.check(); err != nil {
-			return nil, err
-		}
 		pair = append(pair, cell)
 	}
 	return pair, nil
@@ -216,6 +216,11 @@ func (v Verify) try(ctx context.Context, cells []Cell, show func(Progress)) (ref
 	evidence := references.Evidence{Law: v.Profile.Cold.Name(), Quick: v.Quick}
 	if v.Virtual {
 		return v.tryVirtual(evidence, cells)
+	}
+	for _, cell := range cells {
+		if err := v.setup().check(ctx, cell); err != nil {
+			return evidence, err
+		}
 	}
 	show(Progress{Stage: "checking that the host is calm"})
 	host, err := Calibrate(ctx, realclock.New(time.Now()))
@@ -277,15 +282,19 @@ func (v Verify) openAll(ctx context.Context, cells []Cell) ([]*replay, error) {
 	}
 	var replays []*replay
 	for i, cell := range cells {
-		setup := setup{ID: fmt.Sprintf("%s.%d", v.ID, i), Epoch: start.Add(offsets[i]), Fleet: v.Fleet, Remote: v.Gateway,
-			Sending: Sending{Abort: v.Abort}}
-		r, err := setup.open(ctx, cell)
+		u := v.setup()
+		u.ID, u.Epoch = fmt.Sprintf("%s.%d", v.ID, i), start.Add(offsets[i])
+		r, err := u.open(ctx, cell)
 		if err != nil {
 			return replays, err
 		}
 		replays = append(replays, r)
 	}
 	return replays, nil
+}
+
+func (v Verify) setup() setup {
+	return setup{ID: v.ID, Fleet: v.Fleet, Remote: v.Gateway, Sending: Sending{Abort: v.Abort}}
 }
 
 func closeAll(ctx context.Context, replays []*replay) error {

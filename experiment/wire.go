@@ -68,7 +68,24 @@ type setup struct {
 	Sending Sending
 }
 
-// open checks everything that can be checked before the first packet and starts what the cell sends to.
+// check finds what is wrong before the host is checked and anything is started.
+func (u setup) check(ctx context.Context, cell Cell) error {
+	schedule, err := cell.Schedule()
+	if err != nil {
+		return err
+	}
+	if u.Remote != nil {
+		return errors.Join(u.Sending.Limits.Check(schedule, u.Remote.Target), engine.Reach(ctx, u.Remote.Target))
+	}
+	var guard *engine.Guard
+	loopback, err := guard.Target("http://127.0.0.1:1/")
+	if err != nil {
+		return err
+	}
+	return errors.Join(cell.check(), u.Fleet.check(), u.Sending.Limits.Check(schedule, loopback))
+}
+
+// open starts what the cell sends to.
 func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 	schedule, err := cell.Schedule()
 	if err != nil {
@@ -126,6 +143,8 @@ func (r *replay) send(ctx context.Context) {
 	errs = append(errs, err)
 	if err == nil {
 		r.settle(ctx)
+	} else if cause := context.Cause(ctx); cause != nil {
+		errs = append(errs, cause)
 	}
 	close(over)
 	watch.Wait()

@@ -13,7 +13,7 @@ import (
 )
 
 func (p *program) patternsVerb() *cli.Command {
-	return p.listVerb("patterns", "list the embedded patterns and the kinds a pattern file may have", func() ([][]string, error) {
+	return p.listVerb("patterns", "list the embedded patterns and the kinds a pattern file may have", []string{"pattern", "summary"}, func() ([][]string, error) {
 		var rows [][]string
 		for _, e := range patterns.All() {
 			rows = append(rows, []string{e.Name, e.Summary})
@@ -26,7 +26,7 @@ func (p *program) patternsVerb() *cli.Command {
 }
 
 func (p *program) policiesVerb() *cli.Command {
-	return p.listVerb("policies", "list the scheduling policies and their parameters", func() ([][]string, error) {
+	return p.listVerb("policies", "list the scheduling policies and their parameters", []string{"policy", "summary"}, func() ([][]string, error) {
 		var rows [][]string
 		for _, e := range policies.All() {
 			rows = append(rows, []string{e.Name, e.Summary}, []string{"", "source: " + e.Source})
@@ -39,7 +39,7 @@ func (p *program) policiesVerb() *cli.Command {
 }
 
 func (p *program) claimsVerb() *cli.Command {
-	return p.listVerb("claims", "list the documented claims with tolerance and reason", func() ([][]string, error) {
+	return p.listVerb("claims", "list the documented claims with tolerance and reason", []string{"claim", "statement"}, func() ([][]string, error) {
 		claims, err := references.Load()
 		var rows [][]string
 		for _, claim := range claims {
@@ -50,7 +50,7 @@ func (p *program) claimsVerb() *cli.Command {
 	})
 }
 
-func (p *program) listVerb(name, usage string, list func() ([][]string, error)) *cli.Command {
+func (p *program) listVerb(name, usage string, head []string, list func() ([][]string, error)) *cli.Command {
 	return &cli.Command{Name: name, Usage: usage, Action: func(c *cli.Context) error {
 		if _, err := cliargs.Args(c, 0, 0); err != nil {
 			return err
@@ -60,7 +60,7 @@ func (p *program) listVerb(name, usage string, list func() ([][]string, error)) 
 			return err
 		}
 		style := reports.Style{Width: width(p.stdout), Unicode: isTerminal(p.stdout)}
-		if err := reports.List(p.stdout, style, []string{name, ""}, rows); err != nil {
+		if err := reports.List(p.stdout, style, head, rows); err != nil {
 			return cliargs.Errorf(cliargs.Storage, "write to stdout: %w", err)
 		}
 		return nil
