@@ -335,3 +335,15 @@ func TestChartLibraryIsTheOneThatWeKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestVirtualTimeHasNoSendLagToDraw(t *testing.T) {
+	s := fixtureSingle()
+	caption := "send lag</figcaption>"
+	if !strings.Contains(singleHTML(t, s), caption) {
+		t.Error("a run on the wire does not show its send lag")
+	}
+	s.Run.Driver = "virtual"
+	if strings.Contains(singleHTML(t, s), caption) {
+		t.Error("a run in virtual time shows a send lag")
+	}
+}

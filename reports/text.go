@@ -103,7 +103,7 @@ func (p *printer) reasons(claims []references.Result) {
 
 // withCommand adds to the reason how to make the run that the claim needs.
 func withCommand(r references.Result) string {
-	if r.Claim.Command == "" || r.Verdict == references.Agrees {
+	if r.Claim.Command == "" || r.Verdict == references.Agrees || strings.Contains(r.Reason, r.Claim.Command) {
 		return r.Reason
 	}
 	return r.Reason + "; run: " + r.Claim.Command

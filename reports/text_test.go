@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"coldwave/analysis"
+	"coldwave/references"
 )
 
 func verificationText(t *testing.T, v Verification, s Style) []byte {
@@ -112,6 +113,26 @@ func TestTextFitsTheTerminal(t *testing.T) {
 			if n := utf8.RuneCountInString(l); n > width {
 				t.Errorf("width %d: line %d has %d characters: %s", width, i+1, n, l)
 			}
+		}
+	}
+}
+
+func TestReasonNamesTheCommandOnce(t *testing.T) {
+	result := func(reason, command string, v references.Verdict) references.Result {
+		return references.Result{Claim: references.Claim{Command: command}, Verdict: v, Reason: reason}
+	}
+	for _, row := range []struct {
+		why  string
+		in   references.Result
+		want string
+	}{
+		{"the claim needs another run", result("needs a quota", "loadgen verify q", references.NotComparable), "needs a quota; run: loadgen verify q"},
+		{"the reason names it already", result("needs loadgen verify q", "loadgen verify q", references.NotComparable), "needs loadgen verify q"},
+		{"there is no such run", result("no number", "", references.NotComparable), "no number"},
+		{"nothing more is needed", result("", "loadgen verify q", references.Agrees), ""},
+	} {
+		if got := withCommand(row.in); got != row.want {
+			t.Errorf("%s: withCommand = %q, want %q", row.why, got, row.want)
 		}
 	}
 }
