@@ -271,3 +271,29 @@ func TestEndLabelsDoNotOverlap(t *testing.T) {
 		}
 	}
 }
+
+func TestBusyCountsInstancesAndNotExecutions(t *testing.T) {
+	s := func(from, to int) span { return span{clock.Instant(from), clock.Instant(to)} }
+	for _, row := range []struct {
+		why  string
+		jobs []span
+		want []span
+	}{
+		{"never", nil, nil},
+		{"one after the other", []span{s(10, 20), s(30, 40)}, []span{s(10, 20), s(30, 40)}},
+		{"clocks differ, so neighbours overlap", []span{s(10, 21), s(20, 30)}, []span{s(10, 30)}},
+		{"in any order", []span{s(30, 40), s(10, 20)}, []span{s(10, 20), s(30, 40)}},
+		{"one within another", []span{s(10, 40), s(20, 30)}, []span{s(10, 40)}},
+		{"not before it was ready and not after the end", []span{s(2, 8), s(90, 200)}, []span{s(5, 8), s(90, 100)}},
+		{"nothing is left of it", []span{s(1, 4)}, nil},
+	} {
+		l := life{Instance: record.Instance{Ready: 5, Stopped: clock.Never}}
+		for _, j := range row.jobs {
+			l.jobs = append(l.jobs, job{span: j})
+		}
+		got := l.busy(100)
+		if diff := cmp.Diff(row.want, got, cmp.AllowUnexported(span{})); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", row.why, diff)
+		}
+	}
+}

@@ -75,6 +75,24 @@ func instanceNumber(name string) int32 {
 	return int32(n)
 }
 
+// busy returns when the instance had at least one request, while it was ready. Neighbouring executions overlap by what
+// the clocks of client and server differ; they are one stretch.
+func (l *life) busy(end clock.Instant) []span {
+	from, to := l.ready(end), l.gone(end)
+	jobs := slices.Clone(l.jobs)
+	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.from, b.from) })
+	var merged []span
+	for _, j := range jobs {
+		s := span{max(j.from, from), min(j.to, to)}
+		if k := len(merged) - 1; k >= 0 && s.from <= merged[k].to {
+			merged[k].to = max(merged[k].to, s.to)
+		} else if s.from < s.to {
+			merged = append(merged, s)
+		}
+	}
+	return merged
+}
+
 // A level is a number of instances or requests from an instant on.
 type level struct {
 	at clock.Instant
@@ -95,8 +113,10 @@ func levelsOf(lives []life, end clock.Instant) levels {
 		if l.Ready < l.gone(end) {
 			ready = between(ready, span{l.Ready, l.gone(end)})
 		}
+		for _, s := range l.busy(end) {
+			busy = between(busy, s)
+		}
 		for _, j := range l.jobs {
-			busy = between(busy, j.span)
 			waiting = between(waiting, span{j.arrived, j.from})
 		}
 	}
