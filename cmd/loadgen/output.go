@@ -32,6 +32,9 @@ func commandLine(c *cli.Context) string {
 	words := []string{"loadgen", c.Command.Name}
 	words = append(words, c.Args().Slice()...)
 	for _, name := range c.LocalFlagNames() {
+		if !primary(c.Command, name) {
+			continue
+		}
 		value := fmt.Sprint(c.Value(name))
 		if s, ok := c.Value(name).(cli.StringSlice); ok {
 			value = strings.Join(s.Value(), ",")
@@ -42,6 +45,16 @@ func commandLine(c *cli.Context) string {
 		words = append(words, "--"+name+"="+value)
 	}
 	return strings.Join(words, " ")
+}
+
+// primary says whether name is a flag's own name and no short form of it.
+func primary(verb *cli.Command, name string) bool {
+	for _, f := range verb.Flags {
+		if f.Names()[0] == name {
+			return true
+		}
+	}
+	return false
 }
 
 // secretFlags are the flags whose values stay out of every record: a header may hold credentials, a URL user and

@@ -70,14 +70,19 @@ func screen(p experiment.Progress) []string {
 	return lines
 }
 
+// plainLine is the sum over all cells, because a line for each would be too long for a log.
 func plainLine(p experiment.Progress) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s/%s %s", seconds(p.Elapsed), seconds(p.Total), stageText(p))
-	for _, c := range p.Cells {
-		fmt.Fprintf(&b, "  %s: sent=%d/%d inflight=%d queue=%d instances=%s failed=%d", c.Name, c.Sent, c.Scheduled, c.InFlight, c.Queued,
-			instances(c), c.Failed)
+	if len(p.Cells) == 0 {
+		return stageText(p)
 	}
-	return b.String()
+	var sum experiment.CellProgress
+	for _, c := range p.Cells {
+		sum.Waves, sum.WavesSent = sum.Waves+c.Waves, sum.WavesSent+c.WavesSent
+		sum.Sent, sum.Scheduled, sum.InFlight, sum.Failed = sum.Sent+c.Sent, sum.Scheduled+c.Scheduled, sum.InFlight+c.InFlight, sum.Failed+c.Failed
+		sum.Alive, sum.Starting, sum.Queued = sum.Alive+c.Alive, sum.Starting+c.Starting, sum.Queued+c.Queued
+	}
+	return fmt.Sprintf("%s/%s %s  cells=%d waves=%s sent=%d/%d inflight=%d queue=%d instances=%s failed=%d", seconds(p.Elapsed),
+		seconds(p.Total), stageText(p), len(p.Cells), waves(sum), sum.Sent, sum.Scheduled, sum.InFlight, sum.Queued, instances(sum), sum.Failed)
 }
 
 func stageText(p experiment.Progress) string {
