@@ -1,11 +1,14 @@
 package fleet_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -20,7 +23,18 @@ import (
 	"coldwave/scheduler"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets this program stand in for a worker program: the environment that Exec gives to its workers says which.
+func TestMain(m *testing.M) {
+	if stand := standIns[os.Getenv(fleet.EnvFunction)]; stand != nil {
+		os.Exit(stand()) //nolint:forbidigo // this is main
+	}
+	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
+		if builtDir != "" {
+			_ = os.RemoveAll(builtDir)
+		}
+		os.Exit(code) //nolint:forbidigo // this is main
+	}))
+}
 
 // patience bounds what a test waits for something that must happen. It never decides a result by being short.
 const patience = 30 * time.Second
@@ -103,25 +117,29 @@ func get(ctx context.Context, addr, path string) (int, record.Server) {
 	return resp.StatusCode, record.ServerFrom(resp.Header.Get)
 }
 
-// inFlight starts a request that takes sleep and returns when the worker has it.
+// inFlight starts a request and returns when the worker runs it: it asks for the body then.
 func inFlight(t *testing.T, addr, path string) <-chan int {
 	t.Helper()
-	status := make(chan int, 1)
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {
 		t.Fatalf("dial %s: %v", addr, err)
 	}
-	// The worker reads the body before it waits: once a body longer than all buffers is written, the request is on.
-	const size = 1 << 20
-	body, write := io.Pipe()
-	r, err := http.NewRequest(http.MethodPost, "http://"+addr+path, body)
+	_ = conn.SetDeadline(time.Now().Add(patience))
+	_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: w\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", path)
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("write the request: %v", err)
 	}
-	r.ContentLength = size
-	c := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) { return conn, nil }}}
+	answers := bufio.NewReader(conn)
+	if resp, err := http.ReadResponse(answers, nil); err != nil || resp.StatusCode != http.StatusContinue {
+		t.Fatalf("POST %s: %v, %v; want 100 Continue", path, resp, err)
+	}
+	if _, err := io.WriteString(conn, "x"); err != nil {
+		t.Fatalf("write the body: %v", err)
+	}
+	status := make(chan int, 1)
 	go func() {
-		resp, err := c.Do(r)
+		defer conn.Close()
+		resp, err := http.ReadResponse(answers, nil)
 		if err != nil {
 			status <- 0
 			return
@@ -129,10 +147,6 @@ func inFlight(t *testing.T, addr, path string) <-chan int {
 		defer resp.Body.Close()
 		status <- resp.StatusCode
 	}()
-	if _, err := write.Write(make([]byte, size)); err != nil {
-		t.Fatalf("write the request: %v", err)
-	}
-	_ = write.Close()
 	return status
 }
 

@@ -181,3 +181,5 @@ func (s *server) wait() error {
 }
 
 func (s *server) stats() worker.Stats { return s.handler.Stats() }
+
+func (s *server) pid() int { return 0 }

@@ -41,6 +41,7 @@ type running interface {
 	kill()                           // end now; may be called at any time, more than once
 	wait() error                     // blocks until it is gone, and says why if it ended by itself
 	stats() worker.Stats
+	pid() int // 0: none of its own
 }
 
 // row is one instance of the table. Its fields belong to the table's lock.
@@ -135,7 +136,7 @@ func (t *table) ready(w *row, live running, addr string) error {
 	}
 	defer t.mu.Unlock()
 	w.cancel()
-	w.State, w.Addr, w.ReadyAt, w.live = Ready, addr, t.clock.Now(), live
+	w.State, w.Addr, w.PID, w.ReadyAt, w.live = Ready, addr, live.pid(), t.clock.Now(), live
 	go t.watch(w) // takes over the count in t.work
 	return nil
 }
@@ -222,6 +223,18 @@ func (t *table) stopping(id scheduler.InstanceID) (*row, running) {
 		return w, w.live
 	}
 	return w, nil
+}
+
+// Drain stops all instances at once, each as Stop does, and returns when all are gone.
+func (t *table) Drain(ctx context.Context, limit time.Duration) error {
+	var all sync.WaitGroup
+	live := t.Instances()
+	errs := make([]error, len(live))
+	for n, i := range live {
+		all.Go(func() { errs[n] = t.Stop(ctx, i.ID, limit) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // Crash ends a ready instance as if it had died: connections are cut and Lost tells of it.

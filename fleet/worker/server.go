@@ -69,9 +69,10 @@ func (s *Server) Serve(l net.Listener) error {
 		s.mu.Unlock()
 		return l.Close()
 	}
-	s.listener = l
+	once := onceListener{l, sync.OnceValue(l.Close)}
+	s.listener = once
 	s.mu.Unlock()
-	err := s.http.Serve(l)
+	err := s.http.Serve(once)
 	s.mu.Lock()
 	closing := s.closing
 	s.mu.Unlock()
@@ -184,3 +185,11 @@ func (s *Server) set(c net.Conn, active bool) {
 		s.active--
 	}
 }
+
+// onceListener is closed once, by the drain or by net/http: the second one to come must not see an error.
+type onceListener struct {
+	net.Listener
+	close func() error
+}
+
+func (l onceListener) Close() error { return l.close() }
