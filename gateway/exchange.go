@@ -133,27 +133,37 @@ func (x *exchange) giveUp() {
 // forward passes the request to its instance and the answer back.
 func (x *exchange) forward(v verdict) {
 	x.server, x.decided = v.server, v.at
-	gone := sync.OnceFunc(func() { x.s.cancel(x.call) })
-	stop := context.AfterFunc(x.ctx, gone)
-	defer stop()
 	held := x.hold()
-	aborted := x.relay(v.addr, held)
-	replied := x.g.cfg.Clock.Now()
-	if x.outcome == outcomeCanceled {
-		gone() // before the slot is given back, whichever goroutine is faster
-	}
-	stop()
-	x.giveBack(replied)
+	aborted, replied := x.onInstance(v.addr, held)
 	if aborted {
 		if held != nil {
 			held.drop()
 		}
 		panic(http.ErrAbortHandler) // closes the connection, so that the client sees that the answer is cut (RP-09)
 	}
-	if held == nil {
-		return
+	if held != nil {
+		x.answerLater(held, replied.Add(x.demand.Post))
 	}
-	if x.g.cfg.Clock.WaitUntil(x.ctx, replied.Add(x.demand.Post)) != nil && x.r.Context().Err() != nil {
+}
+
+// onInstance is the time in which the request has a slot. The slot is given back on every path, a panic included.
+func (x *exchange) onInstance(addr string, held *heldAnswer) (aborted bool, replied clock.Instant) {
+	gone := sync.OnceFunc(func() { x.s.cancel(x.call) })
+	stop := context.AfterFunc(x.ctx, gone)
+	defer func() {
+		if x.outcome == outcomeCanceled {
+			gone() // before the slot is given back, whichever goroutine is faster
+		}
+		stop()
+		replied = x.g.cfg.Clock.Now()
+		x.giveBack(replied)
+	}()
+	return x.relay(addr, held), 0
+}
+
+// answerLater sends a held answer when the demand's post is over.
+func (x *exchange) answerLater(held *heldAnswer, at clock.Instant) {
+	if x.g.cfg.Clock.WaitUntil(x.ctx, at) != nil && x.r.Context().Err() != nil {
 		held.drop()
 		x.outcome = outcomeCanceled
 		return

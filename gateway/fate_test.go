@@ -27,11 +27,14 @@ func inBubble(t *testing.T, cfg bubbleConfig, test func(*testing.T, *bubble)) {
 	})
 }
 
-func (b *bubble) counted(o outcome) int {
-	b.t.Helper()
-	families, err := b.g.stats.registry.Gather()
+func (b *bubble) counted(o outcome) int { return countedIn(b.t, b.g, o) }
+
+// countedIn reads a counter from the metrics.
+func countedIn(t *testing.T, g *Gateway, o outcome) int {
+	t.Helper()
+	families, err := g.stats.registry.Gather()
 	if err != nil {
-		b.t.Fatal(err)
+		t.Fatal(err)
 	}
 	total := 0.0
 	for _, f := range families {

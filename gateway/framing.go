@@ -38,7 +38,7 @@ const (
 
 // headFacts is what one head says of its framing.
 type headFacts struct {
-	old      bool // HTTP/1.0
+	old      bool // before HTTP/1.1, which brought codings
 	lengths  int
 	length   uint64
 	codings  int
@@ -149,7 +149,7 @@ func (f *framing) onRequestLine(text []byte) {
 	if len(text) == 0 {
 		return
 	}
-	f.head.old = bytes.HasSuffix(text, []byte(" HTTP/1.0"))
+	f.head.old = !bytes.HasSuffix(text, []byte(" HTTP/1.1"))
 	f.state = inHeaders
 }
 
@@ -166,7 +166,7 @@ func (f *framing) onHeadEnd() error {
 	case h.lengths > 1 || h.codings > 1:
 		return fmt.Errorf("%w: more than one Content-Length or Transfer-Encoding", ErrFraming)
 	case h.codings > 0 && h.old:
-		return fmt.Errorf("%w: Transfer-Encoding in HTTP/1.0", ErrFraming)
+		return fmt.Errorf("%w: Transfer-Encoding before HTTP/1.1", ErrFraming)
 	}
 	f.begin()
 	switch {

@@ -48,7 +48,7 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		return c.Conn.Read(p)
 	}
 	if c.frames.err != nil {
-		return 0, c.frames.err
+		return 0, c.ambiguous(p)
 	}
 	n, err := c.Conn.Read(p)
 	n = c.frames.scan(p[:n])
@@ -59,6 +59,19 @@ func (c *clientConn) Read(p []byte) (int, error) {
 		return 0, c.frames.err
 	default:
 		return n, nil
+	}
+}
+
+// ambiguous is the end of what is read. While net/http serves the request before, it watches the connection for its
+// client's going with reads of one byte: those get no error, or that request would be cut for the fault of the next one.
+func (c *clientConn) ambiguous(p []byte) error {
+	if len(p) != 1 {
+		return c.frames.err
+	}
+	for {
+		if _, err := c.Conn.Read(p); err != nil {
+			return err
+		}
 	}
 }
 
