@@ -48,8 +48,10 @@ func TestFilesAreWholeAndListed(t *testing.T) {
 
 func TestCheckFindsDamage(t *testing.T) {
 	for name, damage := range map[string]func(dir string) error{
-		"a changed byte":  func(dir string) error { return os.WriteFile(filepath.Join(dir, "run.json"), []byte("{]\n"), 0o600) },
-		"a cut file":      func(dir string) error { return os.Truncate(filepath.Join(dir, "fc-ramp/fc-race/requests.csv"), 399_999) },
+		"a changed byte": func(dir string) error { return os.WriteFile(filepath.Join(dir, "run.json"), []byte("{]\n"), 0o600) },
+		"a cut file": func(dir string) error {
+			return os.Truncate(filepath.Join(dir, "fc-ramp/fc-race/requests.csv"), 399_999)
+		},
 		"a missing file":  func(dir string) error { return os.Remove(filepath.Join(dir, "run.json")) },
 		"an unknown file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "more.json.part"), nil, 0o600) },
 		"no checksums":    func(dir string) error { return os.Remove(filepath.Join(dir, Sums)) },

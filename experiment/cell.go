@@ -50,7 +50,7 @@ func (c Cell) policy() (scheduler.Policy, error) {
 }
 
 func (c Cell) config() scheduler.Config {
-	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)} //nolint:gosec // checked by the profile
+	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)}
 }
 
 // check finds what is wrong with the cell before anything is started.

@@ -62,13 +62,13 @@ func outputFlags() []cli.Flag {
 // isTerminal says whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a descriptor fits an int
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // width is the number of columns to print to: the terminal's, within reason, or 100.
 func width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 { //nolint:gosec // as above
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return min(max(columns, 80), 160)
 		}
 	}

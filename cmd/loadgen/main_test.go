@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"os"
@@ -15,9 +14,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the scripts' expected output")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"loadgen": func() { os.Exit(run(context.Background(), os.Args, os.Stdout, os.Stderr)) },
-	})
+	testscript.Main(m, map[string]func(){"loadgen": main})
 }
 
 func TestScripts(t *testing.T) {

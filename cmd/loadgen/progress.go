@@ -53,7 +53,7 @@ func (d *display) repaint(p experiment.Progress) {
 	}
 	b.WriteString("\x1b[J")
 	d.painted = len(lines)
-	io.WriteString(d.out, b.String()) //nolint:errcheck // a terminal that is gone must not end the run
+	_, _ = io.WriteString(d.out, b.String()) // a terminal that is gone must not end the run
 }
 
 // screen is the live view of 80 columns.
