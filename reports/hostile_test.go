@@ -42,7 +42,7 @@ func poisoned(payload string) Verification {
 		poisonRun(&v.Runs[i], payload)
 	}
 	v.Runs[1].Policy += "2"
-	v.Runs[3].Policy += "2"
+	v.Runs[3].Policy += "3"
 	return v
 }
 

@@ -87,7 +87,7 @@ func (p *printer) rendition() tw.Rendition {
 // layout escapes, wraps and colours the cells.
 func (p *printer) layout(g grid) (head []string, lines [][]string) {
 	widths := p.fit(g)
-	head = headers(g)
+	head = p.headers(g)
 	for _, l := range g.Lines {
 		cells := make([]string, len(g.Columns))
 		for i := range cells {
@@ -109,18 +109,19 @@ func (p *printer) layout(g grid) (head []string, lines [][]string) {
 }
 
 // headers returns the column names, under the name of their group at the group's first column.
-func headers(g grid) []string {
+func (p *printer) headers(g grid) []string {
 	head := make([]string, len(g.Columns))
 	for i, c := range g.Columns {
-		head[i] = c.Name
+		name := p.text(c.Name)
+		head[i] = name
 		if !g.grouped() {
 			continue
 		}
 		group := ""
 		if i == 0 || g.Columns[i-1].Group != c.Group {
-			group = c.Group
+			group = p.text(c.Group)
 		}
-		head[i] = group + "\n" + c.Name
+		head[i] = group + "\n" + name
 	}
 	return head
 }
@@ -145,7 +146,7 @@ func (p *printer) fit(g grid) []int {
 }
 
 func (p *printer) natural(g grid, column int) int {
-	width := twwidth.Width(g.Columns[column].Name)
+	width := twwidth.Width(p.text(g.Columns[column].Name))
 	for _, l := range g.Lines {
 		if column < len(l.Cells) {
 			width = max(width, twwidth.Width(p.text(l.Cells[column])))
