@@ -58,22 +58,27 @@ func (d *drawing) levels(all levels, in, marked span, top, bottom px) {
 	}
 }
 
-// levelSteps draws the part of a step line that lies in a stretch of time.
+// levelSteps draws the part of a step line that lies in a stretch of time. What happens within one pixel is drawn as its
+// highest and its last value, so that the line stays short however long the run is, and no peak is lost.
 func (p panel) levelSteps(sums []level, in span) string {
 	points := []point{{p.x.from, p.y.at(0)}}
-	last := 0.0
 	for _, s := range sums {
 		if s.at > in.to {
 			break
 		}
-		last = float64(s.n)
-		if s.at <= in.from {
-			points[0].y = p.y.at(last)
-			continue
+		at := point{p.x.at(inSeconds(s.at)), p.y.at(float64(s.n))}
+		n := len(points)
+		switch {
+		case s.at <= in.from:
+			points[0].y = at.y
+		case n > 2 && at.x-points[n-2].x < 1:
+			points[n-2].y = min(points[n-2].y, at.y)
+			points[n-1].y = at.y
+		default:
+			points = append(points, at, at)
 		}
-		points = append(points, point{p.x.at(inSeconds(s.at)), p.y.at(last)})
 	}
-	return steps(append(points, point{p.x.to, p.y.at(last)}))
+	return steps(append(points, point{p.x.to, points[len(points)-1].y}))
 }
 
 // timeline draws the rows.
@@ -109,14 +114,23 @@ func (p panel) life(l *life, in span, y, height px) {
 	}
 }
 
+// covers says whether the shape hides a rectangle of the same class from x to its end: on one row of a long run many
+// executions share a pixel.
+func (s shape) covers(class string, x, end, y px) bool {
+	return s.Kind == "rect" && s.Class == class && s.Y == y && s.X <= x && s.X+s.W >= end
+}
+
 // stretch draws the part of s that is in view, at least one pixel wide.
 func (p panel) stretch(class string, s, in span, y, height px, tip string) {
 	from, to := max(s.from, in.from), min(s.to, in.to)
 	if from >= to {
 		return
 	}
-	x := p.x.at(inSeconds(from))
-	p.rect(class, x, y, max(1, p.x.at(inSeconds(to))-x), height, tip)
+	x, end := p.x.at(inSeconds(from)), p.x.at(inSeconds(to))
+	if n := len(p.Shapes); n > 0 && p.Shapes[n-1].covers(class, x, end, y) {
+		return
+	}
+	p.rect(class, x, y, max(1, end-x), height, tip)
 }
 
 // aroundAll covers the largest wave on every side of a pattern, so that the sides share the axis.

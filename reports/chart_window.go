@@ -65,6 +65,10 @@ func windowTable(pr pair) grid {
 	s := scaleOf(spread(all...)...)
 	g := grid{Caption: pr.Pattern + ": response time (" + s.unit.name + ") by window", Columns: columns}
 	for i, w := range windowsOf(pr) {
+		if i == tableRows {
+			g.Notes = append(g.Notes, fmt.Sprintf("The first %d of %d windows.", tableRows, len(windowsOf(pr))))
+			break
+		}
 		cells := []string{atSeconds(w.From), count(w.N)}
 		for _, c := range pr.Cells {
 			if i >= len(c.Run.Summary.Windows) {

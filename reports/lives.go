@@ -24,7 +24,7 @@ type job struct {
 // A life is one instance with what ran on it.
 type life struct {
 	record.Instance
-	jobs []job
+	jobs []job // in the order in which they began
 }
 
 // ready returns when the instance could serve, or when it ended if it never could.
@@ -46,6 +46,9 @@ func livesOf(r *analysis.Run) []life {
 		if l := byID[instanceNumber(rec.Server.Instance)]; l != nil && ended(rec) {
 			l.jobs = append(l.jobs, jobOf(r, rec))
 		}
+	}
+	for i := range lives {
+		slices.SortStableFunc(lives[i].jobs, func(a, b job) int { return cmp.Compare(a.from, b.from) })
 	}
 	slices.SortStableFunc(lives, func(a, b life) int { return cmp.Compare(a.Started, b.Started) })
 	return lives
@@ -79,10 +82,8 @@ func instanceNumber(name string) int32 {
 // the clocks of client and server differ; they are one stretch.
 func (l *life) busy(end clock.Instant) []span {
 	from, to := l.ready(end), l.gone(end)
-	jobs := slices.Clone(l.jobs)
-	slices.SortStableFunc(jobs, func(a, b job) int { return cmp.Compare(a.from, b.from) })
 	var merged []span
-	for _, j := range jobs {
+	for _, j := range l.jobs {
 		s := span{max(j.from, from), min(j.to, to)}
 		if k := len(merged) - 1; k >= 0 && s.from <= merged[k].to {
 			merged[k].to = max(merged[k].to, s.to)

@@ -17,7 +17,7 @@ func waveGrid(p pair) grid {
 	for _, c := range p.Cells {
 		g.Columns = append(g.Columns, waveColumns(c.Name)...)
 	}
-	for _, w := range wavesOf(p) {
+	for _, w := range g.head(wavesOf(p)) {
 		cells := []string{count(int(w.Wave) + 1), atSeconds(w.At), count(w.N)}
 		for _, c := range p.Cells {
 			cells = append(cells, waveCells(findWave(c.Run, w.Wave), s)...)
@@ -34,7 +34,7 @@ func stackedWaveGrid(p pair) grid {
 	g := grid{Caption: waveCaption(p, s), Columns: append([]column{
 		{Name: "wave", Number: true}, {Name: "at s", Number: true}, {Name: "n", Number: true}, {Name: "side"},
 	}, waveColumns("")...)}
-	for _, w := range wavesOf(p) {
+	for _, w := range g.head(wavesOf(p)) {
 		for _, c := range p.Cells {
 			cells := []string{count(int(w.Wave) + 1), atSeconds(w.At), count(w.N), c.Name}
 			g.add(append(cells, waveCells(findWave(c.Run, w.Wave), s)...)...)
@@ -42,6 +42,15 @@ func stackedWaveGrid(p pair) grid {
 	}
 	g.Notes = append(g.Notes, startNote(p))
 	return g
+}
+
+// head returns the waves that a table shows, and notes how many there are when those are not all.
+func (g *grid) head(waves []analysis.Wave) []analysis.Wave {
+	if len(waves) <= tableRows {
+		return waves
+	}
+	g.Notes = append(g.Notes, fmt.Sprintf("The first %d of %d waves.", tableRows, len(waves)))
+	return waves[:tableRows]
 }
 
 func waveCaption(p pair, s scale) string {

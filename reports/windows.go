@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 
@@ -19,7 +20,11 @@ func windowGrid(r *analysis.Run) grid {
 		{Name: "TPS", Number: true}, {Name: "mean", Number: true}, {Name: "p50", Number: true},
 		{Name: "p90", Number: true}, {Name: "p99", Number: true}, {Name: "max", Number: true},
 	}}
-	for _, w := range r.Summary.Windows {
+	for i, w := range r.Summary.Windows {
+		if i == tableRows {
+			g.Notes = append(g.Notes, fmt.Sprintf("The first %d of %d windows.", tableRows, len(r.Summary.Windows)))
+			break
+		}
 		t := w.Response
 		g.add(atSeconds(w.From), count(w.N), count(w.Answered), tps(w.TPS), some(t, s, t.Mean), some(t, s, t.P50),
 			some(t, s, t.P90), some(t, s, t.P99), some(t, s, t.Max))
@@ -47,12 +52,12 @@ func singleWaveGrid(r *analysis.Run) grid {
 		{Name: "mean", Number: true}, {Name: "p50", Number: true}, {Name: "p90", Number: true}, {Name: "p99", Number: true},
 		{Name: "max", Number: true}, {Name: "makespan", Number: true},
 	}}
-	for i := range r.Summary.Waves {
+	for i := range g.head(r.Summary.Waves) {
 		w := &r.Summary.Waves[i]
 		t := w.Response
 		g.add(count(int(w.Wave)+1), atSeconds(w.At), count(w.N), starts(w), some(t, s, t.Mean), some(t, s, t.P50),
 			some(t, s, t.P90), some(t, s, t.P99), some(t, s, t.Max), s.text(w.Makespan))
 	}
-	g.Notes = []string{startNote(pairs([]analysis.Run{*r})[0])}
+	g.Notes = append(g.Notes, startNote(pairs([]analysis.Run{*r})[0]))
 	return g
 }
