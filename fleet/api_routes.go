@@ -208,8 +208,10 @@ func statusOf(err error) int {
 
 // decode reads the body strictly: one JSON object, no unknown keys, nothing behind it. No body at all is the empty one.
 func decode(w http.ResponseWriter, r *http.Request) (q request, status int, err error) {
-	conn := http.NewResponseController(w)
-	_ = conn.SetReadDeadline(time.Now().Add(apiBodyTime)) //nolint:forbidigo // a socket's deadline is wall time
+	if r.Body != http.NoBody { // without one, the watch for the client's going would inherit the deadline
+		deadline := time.Now().Add(apiBodyTime)                     //nolint:forbidigo // a socket's deadline is wall time
+		_ = http.NewResponseController(w).SetReadDeadline(deadline) // fails only where there is no connection
+	}
 	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, APIBodyMax))
 	d.DisallowUnknownFields()
 	if err = d.Decode(&q); errors.Is(err, io.EOF) {
@@ -226,7 +228,6 @@ func decode(w http.ResponseWriter, r *http.Request) (q request, status int, err 
 	if err != nil {
 		return q, http.StatusBadRequest, fmt.Errorf("body must be one JSON object: %w", err)
 	}
-	_ = conn.SetReadDeadline(time.Time{}) // the watch for the client's going must not inherit it
 	return q, 0, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"coldwave/fleet"
@@ -177,6 +178,30 @@ func TestAPIClientGone(t *testing.T) {
 	read[told](t, ask(t, a, "GET", "/workers/a", ""), 404)
 }
 
+// A client may wait as long as the cold start takes: the time that it has for its body must not end that.
+func TestAPIWaitsLongerThanForABody(t *testing.T) {
+	for _, body := range []string{"", "{}"} {
+		t.Run("body "+body, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				a := newAPI(t, func(c *fleet.APIConfig) {
+					c.Clock, c.ColdStart = realclock.Timers(time.Now()), platform.Constant(fleet.ColdStartMax)
+				})
+				m, s := newMemory(), worker.NewServer(a, 0, nil)
+				go func() { _ = s.Serve(m) }()
+				defer s.Close()
+				ctx, cancel := context.WithTimeout(t.Context(), 9*time.Minute)
+				defer cancel()
+				r, _ := http.NewRequestWithContext(ctx, "POST", "http://localhost/workers", strings.NewReader(body))
+				client := http.Client{Transport: &http.Transport{DialContext: m.dial, DisableKeepAlives: true}}
+				resp, err := client.Do(r)
+				if !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("POST = %v, %v; want it to wait until the client gives up after 9 minutes", resp, err)
+				}
+			})
+		})
+	}
+}
+
 // What is refused, with its status and a message that names the problem.
 func TestAPIErrors(t *testing.T) {
 	a := newAPI(t, func(c *fleet.APIConfig) { c.Max = 2 })
@@ -290,6 +315,21 @@ func TestAPIDeleteDrains(t *testing.T) {
 	}
 	if got := <-status; got != 0 {
 		t.Errorf("request beyond the limit = %d, want it cut", got)
+	}
+}
+
+// A client that goes away during its DELETE does not cut the requests of others.
+func TestAPIDeleteOutlivesItsClient(t *testing.T) {
+	a := newAPI(t, nil)
+	addr := read[told](t, ask(t, a, "POST", "/workers", `{"id":"a"}`), 201).Address
+	status := inFlight(t, addr, "/sleep/100")
+	ctx, gone := context.WithCancel(t.Context())
+	gone()
+	r := httptest.NewRequestWithContext(ctx, "DELETE", "/workers/a", nil)
+	r.Host = "localhost"
+	a.ServeHTTP(httptest.NewRecorder(), r)
+	if got := <-status; got != 200 {
+		t.Errorf("request in flight = %d, want 200", got)
 	}
 }
 

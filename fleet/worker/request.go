@@ -106,18 +106,13 @@ func (c *call) drain(sum hash.Hash) (int64, error) {
 	if c.bodiless() {
 		return 0, nil
 	}
-	n, err := io.Copy(sum, progress{c, http.MaxBytesReader(c.w, c.r.Body, c.h.cfg.BodyMax)})
-	if err == nil {
-		// The read that watches for the client's going is under way already: it must not inherit the last deadline.
-		c.setReadDeadline(time.Time{})
-	}
-	return n, err
+	return io.Copy(sum, progress{c, http.MaxBytesReader(c.w, c.r.Body, c.h.cfg.BodyMax)})
 }
 
 func (c *call) bodiless() bool { return c.r.Body == nil || c.r.Body == http.NoBody }
 
 // progress gives each read of a body its own deadline, because a deadline for the whole request would also end the
-// watch for a client that goes away while a long function runs.
+// watch for a client that goes away while a long function runs. With the body's end net/http takes the deadline away.
 type progress struct {
 	call *call
 	body io.Reader
@@ -130,11 +125,9 @@ func (p progress) Read(b []byte) (int, error) {
 
 // limitRead gives the next read of the body BodyProgress. net/http itself reads on after a refusal.
 func (c *call) limitRead() {
-	if !c.bodiless() {
-		c.setReadDeadline(time.Now().Add(BodyProgress)) //nolint:forbidigo // a socket's deadline is wall time
+	if c.bodiless() {
+		return
 	}
-}
-
-func (c *call) setReadDeadline(t time.Time) {
-	_ = http.NewResponseController(c.w).SetReadDeadline(t) // fails only where there is no connection
+	deadline := time.Now().Add(BodyProgress)                      //nolint:forbidigo // a socket's deadline is wall time
+	_ = http.NewResponseController(c.w).SetReadDeadline(deadline) // fails only where there is no connection
 }

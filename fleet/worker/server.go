@@ -15,7 +15,7 @@ import (
 // The limits of a worker's port.
 const (
 	ReadHeaderTimeout     = 5 * time.Second  // a header that drips longer is cut
-	IdleTimeout           = 75 * time.Second // of a kept connection; longer than a gateway keeps one, so that the gateway closes first
+	IdleTimeout           = 60 * time.Second // of a kept connection; a gateway must keep one shorter, so that it closes first
 	MaxHeaderBytes        = 64 << 10         // a longer header block is answered with 431
 	DefaultMaxConnections = 1024
 )

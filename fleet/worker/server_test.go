@@ -135,6 +135,41 @@ func TestDrainOfAnIdleServerEndsAtOnce(t *testing.T) {
 	})
 }
 
+// A kept connection is closed when the drain begins, if it is idle, or with its answer, which says so.
+func TestDrainEndsKeptConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPort(t, 0, func(c *worker.Config) { c.Concurrency = 2 })
+		read := func(c net.Conn) *http.Response {
+			resp, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil {
+				t.Fatalf("ReadResponse error %v", err)
+			}
+			_ = resp.Body.Close()
+			return resp
+		}
+		idle, busy := p.raw("GET /sleep/1 HTTP/1.1\r\nHost: w\r\n\r\n"), p.raw("GET /sleep/500 HTTP/1.1\r\nHost: w\r\n\r\n")
+		defer idle.Close()
+		defer busy.Close()
+		if read(idle).Close {
+			t.Error("before the drain an answer ends its connection, want it kept")
+		}
+		began := time.Now()
+		closed := make(chan time.Duration, 1)
+		go func() {
+			_, _ = io.Copy(io.Discard, idle)
+			closed <- time.Since(began)
+		}()
+		synctest.Wait()
+		go func() { _, _ = p.drain(time.Minute) }()
+		if !read(busy).Close {
+			t.Error("during the drain an answer keeps its connection, want it ended")
+		}
+		if got := <-closed; got != 0 {
+			t.Errorf("the idle connection was closed %v after the drain began, want at once", got)
+		}
+	})
+}
+
 // At its limit a drain cuts visibly: the client sees no answer, not a wrong one.
 func TestDrainLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -233,19 +268,23 @@ func TestBodyProgress(t *testing.T) {
 	})
 }
 
-// The deadline of the body must not end a function that runs longer than it.
+// The deadline of a body must not end a function that runs longer than it, with and without a body.
 func TestBodyDeadlineEndsWithTheBody(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := newPort(t, 0, nil)
-		resp, err := p.client.Post("http://worker/sleep/60000", "text/plain", strings.NewReader("abc"))
-		if err != nil {
-			t.Fatalf("POST /sleep/60000 error %v, want an answer", err)
-		}
-		defer resp.Body.Close()
-		if resp.StatusCode != 200 || resp.Header.Get(record.TimingHeader) != "exec;dur=60000" {
-			t.Errorf("POST /sleep/60000 = %d %q, want 200 exec;dur=60000", resp.StatusCode, resp.Header.Get(record.TimingHeader))
-		}
-	})
+	for _, body := range []string{"", "abc"} {
+		t.Run("body "+body, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPort(t, 0, nil)
+				resp, err := p.client.Post("http://worker/sleep/60000", "text/plain", strings.NewReader(body))
+				if err != nil {
+					t.Fatalf("POST /sleep/60000 error %v, want an answer", err)
+				}
+				defer resp.Body.Close()
+				if resp.StatusCode != 200 || resp.Header.Get(record.TimingHeader) != "exec;dur=60000" {
+					t.Errorf("POST /sleep/60000 = %d %q, want 200 exec;dur=60000", resp.StatusCode, resp.Header.Get(record.TimingHeader))
+				}
+			})
+		})
+	}
 }
 
 // After a refusal nobody waits for the rest of a body for ever.
