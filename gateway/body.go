@@ -16,6 +16,7 @@ const bodyStep = 8 << 10
 // that goes away while it waits is noticed: net/http watches a connection only when the body has been read.
 func (x *exchange) readBody() *refusal {
 	if x.r.Body == nil || x.r.Body == http.NoBody {
+		x.read = true
 		return nil
 	}
 	l := x.g.cfg.Limits
@@ -24,10 +25,11 @@ func (x *exchange) readBody() *refusal {
 	}
 	in := &slowBody{w: x.w.w, body: http.MaxBytesReader(x.w.w, x.r.Body, l.BodyBytes), limit: l.BodyTime}
 	err := x.collect(in)
-	readFreely(x.w.w)
 	var tooLong *http.MaxBytesError
 	switch {
 	case err == nil:
+		readFreely(x.w.w)
+		x.read = true
 		return nil
 	case errors.Is(err, ErrHeldLimit):
 		return &refusal{status: http.StatusServiceUnavailable, reason: ErrHeldLimit, close: true,

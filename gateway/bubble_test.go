@@ -14,6 +14,7 @@ import (
 
 	"coldwave/internal/clock"
 	"coldwave/internal/realclock"
+	"coldwave/platform"
 	"coldwave/record"
 	"coldwave/scheduler"
 	"coldwave/scheduler/policies"
@@ -88,7 +89,8 @@ func (l *pipeListener) Addr() net.Addr { return pipeAddr(l.addr) }
 type pipeFleet struct {
 	net   *pipeNet
 	clock clock.Clock
-	total time.Duration // C; the start takes C − exec − h of the arrival that caused it
+	total time.Duration                       // C; the start takes C − exec − h of the arrival that caused it
+	draw  func(StartRequest) platform.StartUp // in place of total, if set
 	fails func(id scheduler.InstanceID) bool
 	lost  chan Loss
 	mu    sync.Mutex
@@ -106,10 +108,14 @@ func (f *pipeFleet) Start(ctx context.Context, r StartRequest) (string, error) {
 	f.mu.Lock()
 	f.cause[r.Instance] = r.Cause
 	f.mu.Unlock()
-	if err := f.clock.WaitUntil(ctx, r.Decided.Add(f.total-r.Demand.Exec-r.Demand.Overhead())); err != nil {
+	start := platform.StartUp{Total: f.total - r.Demand.Exec - r.Demand.Overhead(), Fails: f.fails != nil && f.fails(r.Instance)}
+	if f.draw != nil {
+		start = f.draw(r)
+	}
+	if err := f.clock.WaitUntil(ctx, r.Decided.Add(start.Total)); err != nil {
 		return "", err
 	}
-	if f.fails != nil && f.fails(r.Instance) {
+	if start.Fails {
 		return "", errors.New("no memory left")
 	}
 	addr := fmt.Sprintf("worker%d:80", r.Instance)

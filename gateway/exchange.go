@@ -27,6 +27,7 @@ type exchange struct {
 	demand  workload.Demand
 	told    bool // the client stated a demand
 	body    []byte
+	read    bool  // the whole body was read
 	held    int64 // bytes taken from the budget for the body
 	arrived clock.Instant
 
@@ -218,6 +219,9 @@ func (x *exchange) refuse(ref *refusal) {
 	}
 	if x.w.begun() {
 		return
+	}
+	if !x.read { // net/http reads on for a while, so that the client gets to see the answer
+		readWithin(x.w.w, x.g.cfg.Limits.BodyTime)
 	}
 	x.writeRefusal(x.w, ref)
 }

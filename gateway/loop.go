@@ -70,6 +70,7 @@ func NewLoop(c clock.Clock, core *scheduler.Core, carry func(scheduler.Action), 
 	l := &Loop{clock: c, core: core, carry: carry, after: after, ended: make(chan struct{}), last: -clock.Never}
 	l.inbox.last = -clock.Never
 	l.inbox.bell = make(chan struct{}, 1)
+	l.Post(Message{Event: scheduler.Event{Kind: scheduler.Configure}}) // before anybody can post an arrival
 	return l
 }
 
@@ -106,7 +107,6 @@ func (l *Loop) Run(ctx context.Context) (err error) {
 	}()
 	timer := l.clock.NewTimer()
 	defer timer.Reset(clock.Never)
-	l.Post(Message{Event: scheduler.Event{Kind: scheduler.Configure}})
 	for {
 		timer.Reset(l.core.Next())
 		select {

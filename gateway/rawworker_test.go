@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 )
@@ -38,4 +39,22 @@ func rawWorker(t *testing.T, serve func(net.Conn)) string {
 		all.Wait()
 	})
 	return l.Addr().String()
+}
+
+func benchListener(tb testing.TB) net.Listener {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return l
+}
+
+// benchWorker answers at once.
+func benchWorker(tb testing.TB) (addr string, s *http.Server) {
+	tb.Helper()
+	l := benchListener(tb)
+	s = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok\n")) })}
+	go func() { _ = s.Serve(l) }()
+	return l.Addr().String(), s
 }

@@ -59,8 +59,8 @@ func ParseStatic(text string) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
-// Fixed is the policy for always-ready instances: Max of them are kept, a request goes to the one with the fewest in
-// flight, and waits if all slots are taken.
+// Fixed is the policy for always-ready instances: Min of them are kept and no more, a request goes to the one with the
+// fewest in flight, and waits if all slots are taken.
 type Fixed struct {
 	Wait time.Duration // a request that has waited so long is answered with 503; 0: no limit
 }
@@ -108,7 +108,7 @@ func (p Fixed) deadline(c *scheduler.Control) clock.Instant {
 }
 
 func (p Fixed) fill(c *scheduler.Control) {
-	for c.Alive() < c.Config().Max {
+	for c.Alive() < c.Config().Min {
 		c.Start(0, 0)
 	}
 }
