@@ -101,7 +101,12 @@ func isVoid(v reports.Verification) bool {
 	return false
 }
 
-func hostReason(e references.Evidence) string { return e.Host.Reason }
+func hostReason(e references.Evidence) string {
+	if e.Host.Busy {
+		return e.Host.Reason
+	}
+	return fmt.Sprintf("it stood still for up to %.1f ms while the run was on", milliseconds(e.Host.During.Max))
+}
 
 // claims returns the claims to judge.
 func (v Verify) claims() ([]references.Claim, error) {

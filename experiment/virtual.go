@@ -37,7 +37,7 @@ func Virtual(cell Cell) (analysis.Run, error) {
 // newRun returns the run of the cell before anything was measured.
 func (c Cell) newRun(driver string, schedule *workload.Schedule) analysis.Run {
 	return analysis.Run{
-		ID: c.Name(), Pattern: c.Pattern, Policy: c.Policy, Law: c.Profile.Cold.Name(), Driver: driver, Seed: c.Seed,
+		ID: c.Name(), Pattern: c.Pattern, Policy: c.Policy, Law: c.Profile.Cold.Name(), Driver: driver, Seed: c.Seed, Quota: c.quota(),
 		Hash: schedule.Hash(), Schedule: schedule,
 	}
 }

@@ -68,7 +68,7 @@ func judge(c Claim, e Evidence) outcome {
 	if reason := in.gap(k); reason != "" {
 		return outcome{verdict: Inconclusive, reason: reason}
 	}
-	return k.judge(in)
+	return excuse(k.judge(in), in, k)
 }
 
 func otherLaw(c Claim, law string) string {

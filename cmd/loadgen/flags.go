@@ -65,14 +65,14 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// width is the number of columns to print to: the terminal's, within reason, or 100.
+// width is the number of columns to print to: the terminal's, within reason, or 120.
 func width(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return min(max(columns, 80), 160)
 		}
 	}
-	return 100
+	return 120
 }
 
 // colored decides by --color, the environment and the terminal, in this order.
