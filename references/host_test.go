@@ -20,9 +20,9 @@ func TestAStallExcusesADisagreementOnly(t *testing.T) {
 		id    string
 		want  Verdict
 	}{
-		{"a wrong time without a stall", forgets.turn, 0, firstOf(forgets.claims), Disagrees},
-		{"a wrong time, stall at the limit", forgets.turn, timingStall, firstOf(forgets.claims), Disagrees},
-		{"a wrong time, stall above it", forgets.turn, timingStall + 1, firstOf(forgets.claims), Void},
+		{"a wrong time without a stall", forgets.turn, 0, strings.Fields(forgets.claims)[0], Disagrees},
+		{"a wrong time, stall at the limit", forgets.turn, timingStall, strings.Fields(forgets.claims)[0], Disagrees},
+		{"a wrong time, stall above it", forgets.turn, timingStall + 1, strings.Fields(forgets.claims)[0], Void},
 		{"a wrong count, stall that only times cannot bear", late, timingStall + 1, "FR-1", Disagrees},
 		{"a wrong count, stall at its limit", late, countStall, "FR-1", Disagrees},
 		{"a wrong count, stall above it", late, countStall + 1, "FR-1", Void},
@@ -39,5 +39,3 @@ func TestAStallExcusesADisagreementOnly(t *testing.T) {
 		}
 	}
 }
-
-func firstOf(ids string) string { return strings.Fields(ids)[0] }
