@@ -402,6 +402,21 @@ func TestFindBinary(t *testing.T) {
 	}
 }
 
+// The program beside the running one goes before PATH: the two were built together.
+func TestFindBinaryBeside(t *testing.T) {
+	beside := filepath.Join(filepath.Dir(self(t)), "fakeworker")
+	if _, err := os.Stat(beside); err == nil {
+		t.Skipf("%s exists", beside)
+	}
+	if err := os.WriteFile(beside, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Remove(beside)
+	if got, err := fleet.FindBinary(""); got != beside || err != nil {
+		t.Errorf("FindBinary() = %q, %v; want %q", got, err, beside)
+	}
+}
+
 func TestNewExecChecks(t *testing.T) {
 	c := realclock.Timers(time.Now())
 	rows := []struct {
