@@ -10,13 +10,14 @@ import (
 
 // Run is everything that was kept of one execution of one schedule, and what follows from it.
 type Run struct {
-	ID        string // unique; also the directory's name
-	Pattern   string // name, such as "fc-ramp"
-	Policy    string // name, such as "fc-race"; empty for an external target
-	Law       string // name of the cold-start law, such as "uniform"; empty for an external target
-	Target    string // URL
-	Driver    string // "wire" or "virtual"
-	Quota     int    // limit of alive instances; 0: none
+	ID        string    // unique; also the directory's name
+	Pattern   string    // name, such as "fc-ramp"
+	Policy    string    // name, such as "fc-race"; empty for an external target
+	Law       string    // name of the cold-start law, such as "uniform"; empty for an external target
+	Target    string    // URL
+	Driver    string    // "wire" or "virtual"
+	Quota     int       // limit of alive instances; 0: none
+	Epoch     time.Time // wall time of instant 0, a label only; zero in virtual time
 	Seed      uint64
 	Hash      string // of the schedule, hexadecimal
 	Schedule  *workload.Schedule

@@ -92,6 +92,7 @@ func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 		return nil, err
 	}
 	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
+	r.run.Epoch = u.Epoch.UTC()
 	if u.Remote != nil {
 		r.system, err = openRemote(ctx, *u.Remote, r.clock)
 	} else {

@@ -6,6 +6,7 @@ import (
 	"coldwave/analysis"
 	"coldwave/internal/clock"
 	"coldwave/record"
+	"coldwave/workload"
 )
 
 type runDoc struct {
@@ -18,6 +19,8 @@ type runDoc struct {
 	Quota     *int                `json:"quota"`
 	Seed      uint64              `json:"seed"`
 	Hash      string              `json:"schedule_hash"`
+	Epoch     *string             `json:"epoch"`
+	Schedule  scheduleDoc         `json:"schedule"`
 	Host      hostDoc             `json:"host"`
 	Scheduled int                 `json:"scheduled"`
 	Sent      int                 `json:"sent"`
@@ -32,6 +35,13 @@ type runDoc struct {
 	Windows   []windowDoc         `json:"windows"`
 	Instances instancesDoc        `json:"instances"`
 	Warnings  []warningDoc        `json:"warnings"`
+}
+
+// scheduleDoc says what was asked for: the pattern's canonical text gives the same arrivals again.
+type scheduleDoc struct {
+	Pattern  string            `json:"pattern"`
+	Length   int64             `json:"length_ns"`
+	Function workload.Function `json:"function"`
 }
 
 type hostDoc struct {
@@ -99,6 +109,10 @@ func runOf(r *analysis.Run) runDoc {
 		SendLag: statsDocOf(s.SendLag), Waves: []waveDoc{}, Windows: []windowDoc{}, Warnings: []warningDoc{},
 		Instances: instancesDoc{Starts: s.Instances.Starts, Failed: s.Instances.Failed, Peak: s.Instances.Peak,
 			Allocated: int64(s.Instances.Allocated), Ready: int64(s.Instances.Ready), Busy: int64(s.Instances.Busy), Waiting: int64(s.Waiting)},
+	}
+	d.Epoch = known(wallTime(r.Epoch))
+	if s := r.Schedule; s != nil {
+		d.Schedule = scheduleDoc{Pattern: s.Pattern, Length: int64(s.Length), Function: s.Function}
 	}
 	for o := record.Outcome(0); o < record.Outcomes; o++ {
 		d.Outcomes[o.String()] = s.Outcomes[o]

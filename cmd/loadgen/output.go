@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -22,9 +23,18 @@ import (
 // newMeta describes this program and this call.
 func newMeta(c *cli.Context, seed uint64) reports.Meta {
 	return reports.Meta{
-		Tool: "loadgen", Version: version, Commit: commit, Go: runtime.Version(), OS: runtime.GOOS + "/" + runtime.GOARCH,
+		Tool: "loadgen", Version: version, Commit: commit, Go: runtime.Version(), OS: platformName(),
 		CPUs: runtime.GOMAXPROCS(0), Began: time.Now().UTC(), Command: commandLine(c), Seed: seed,
 	}
+}
+
+// platformName is the system and the processor, with the kernel's release where the system tells it.
+func platformName() string {
+	name := runtime.GOOS + "/" + runtime.GOARCH
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		name += ", kernel " + strings.TrimSpace(string(release))
+	}
+	return name
 }
 
 // commandLine is the verb with the flags that were set. Values that may be secret are not shown.
@@ -115,9 +125,7 @@ func writeLog(w io.Writer, run *analysis.Run, meta reports.Meta) error {
 		}
 	}
 	head := hdr.Head{Comment: fmt.Sprintf("coldwave %s run=%s pattern=%s policy=%s", meta.Version, run.ID, run.Pattern, run.Policy)}
-	if run.Driver == "wire" {
-		head.Start = meta.Began
-	}
+	head.Start = run.Epoch
 	return hdr.WriteLog(w, head, samples)
 }
 
