@@ -25,7 +25,8 @@ type Admin struct {
 // ErrAdminOpen refuses an admin port that others could reach without a token (4.5).
 var ErrAdminOpen = errors.New("admin port outside loopback without a token")
 
-func (a Admin) mayListen(addr net.Addr) error {
+// MayListen returns ErrAdminOpen for an address outside loopback if there is no token. Serve asks it too.
+func (a Admin) MayListen(addr net.Addr) error {
 	host, _, err := net.SplitHostPort(addr.String())
 	if err != nil || a.Token != "" || isLoopback(host) {
 		return nil // an address without a port is no network

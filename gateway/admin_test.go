@@ -167,9 +167,9 @@ func TestOpenAdminPortIsRefused(t *testing.T) {
 	}{
 		{"0.0.0.0", "", false}, {"::", "", false}, {"192.0.2.1", "", false}, {"127.0.0.1", "", true}, {"::1", "", true}, {"0.0.0.0", "t", true},
 	} {
-		err := Admin{Token: c.token}.mayListen(&net.TCPAddr{IP: net.ParseIP(c.ip), Port: 1})
+		err := Admin{Token: c.token}.MayListen(&net.TCPAddr{IP: net.ParseIP(c.ip), Port: 1})
 		if (err == nil) != c.ok || err != nil && !errors.Is(err, ErrAdminOpen) {
-			t.Errorf("mayListen(%s, token %q) = %v, want allowed %v", c.ip, c.token, err, c.ok)
+			t.Errorf("MayListen(%s, token %q) = %v, want allowed %v", c.ip, c.token, err, c.ok)
 		}
 	}
 	g, err := New(Config{Clock: newBubbleClock(), Functions: []Function{static("f", 1, "127.0.0.1:1")}})

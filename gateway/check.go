@@ -46,6 +46,7 @@ func (x *exchange) findFunction() *refusal {
 func (x *exchange) readDemand() *refusal {
 	values := x.r.Header.Values(workload.DemandHeader)
 	if len(values) == 0 {
+		x.demand.Exec = x.s.fn.Spec.Body // what it will take, as far as is known: a simulated start-up depends on it
 		return nil
 	}
 	if len(values) > 1 {

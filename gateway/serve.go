@@ -28,7 +28,7 @@ const netHTTPSlop = 4 << 10
 // refused with ErrAdminOpen.
 func (g *Gateway) Serve(data, admin net.Listener) error {
 	if admin != nil {
-		if err := g.cfg.Admin.mayListen(admin.Addr()); err != nil {
+		if err := g.cfg.Admin.MayListen(admin.Addr()); err != nil {
 			return errors.Join(err, data.Close(), admin.Close())
 		}
 	}

@@ -59,6 +59,13 @@ func ParseStatic(text string) (string, error) {
 	return net.JoinHostPort(u.Hostname(), port), nil
 }
 
+// Loopback says whether host:port names this host without asking anybody. The address that a name leads to is checked
+// again when it is connected to.
+func Loopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	return err == nil && isLoopback(host)
+}
+
 // Fixed is the policy for always-ready instances: Min of them are kept and no more, a request goes to the one with the
 // fewest in flight, and waits if all slots are taken.
 type Fixed struct {
