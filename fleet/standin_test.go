@@ -1,6 +1,7 @@
 package fleet_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -8,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 	"coldwave/gateway"
 	"coldwave/internal/realclock"
 	"coldwave/platform"
+	"coldwave/scheduler"
 )
 
 // builtDir is where the real worker program was built, if it was.
@@ -122,4 +125,78 @@ func beParent() int {
 	}
 	fmt.Fprintln(os.Stdout, addr)
 	return block()
+}
+
+// output collects what workers print.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *output) lines() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return strings.Split(strings.TrimSuffix(o.buf.String(), "\n"), "\n")
+}
+
+func newExec(t *testing.T, s platform.StartUp, change func(*fleet.ExecConfig)) *fleet.Exec {
+	t.Helper()
+	cfg := fleet.ExecConfig{StartUp: fixed(s)}
+	if change != nil {
+		change(&cfg)
+	}
+	if cfg.Clock == nil { // each holds a descriptor until the garbage collector comes
+		cfg.Clock = realclock.New(time.Now())
+	}
+	f, err := fleet.NewExec(cfg)
+	if err != nil {
+		t.Fatalf("NewExec error %v, want none", err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Errorf("Close() = %v, want none", err)
+		}
+	})
+	return f
+}
+
+// standIn is a request for a worker that behaves as the stand-in of that name.
+func standIn(id scheduler.InstanceID, name string) gateway.StartRequest {
+	r := req(id)
+	r.Function.Name = name
+	return r
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// eventually waits for what must happen soon, but at no certain moment.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: not within %v", what, patience)
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestExecConforms(t *testing.T) {
+	binary := program(t)
+	conform(t, func(t *testing.T, s platform.StartUp) provisioner {
+		return newExec(t, s, func(c *fleet.ExecConfig) { c.Binary = binary })
+	})
 }

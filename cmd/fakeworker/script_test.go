@@ -103,7 +103,7 @@ func (s *stage) serve(ts *testscript.TestScript, args []string) {
 
 func environment(ts *testscript.TestScript) []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "PORT", "HOST", "COLDWAVE_SERVICE", "COLDWAVE_LOG", "COLDWAVE_INSTANCE"} {
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "WORK", "PORT", "HOST", "COLDWAVE_SERVICE", "COLDWAVE_LOG", "COLDWAVE_INSTANCE", "GOCOVERDIR"} {
 		if v := ts.Getenv(name); v != "" {
 			env = append(env, name+"="+v)
 		}
