@@ -73,19 +73,7 @@ func (x *exchange) collect(in io.Reader) error {
 		if err != nil {
 			return err
 		}
-		if x.r.ContentLength == int64(len(x.body)) {
-			return x.atEnd(in)
-		}
 	}
-}
-
-// atEnd reads the end of a body of known length, which starts the watch for the client.
-func (x *exchange) atEnd(in io.Reader) error {
-	var b [1]byte
-	if _, err := in.Read(b[:]); err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
 }
 
 // grow makes room for n more bytes.

@@ -87,7 +87,7 @@ func TestSecondSignal(t *testing.T) {
 		settle()
 		drained := make(chan error)
 		go func() { drained <- b.g.Drain(t.Context()) }()
-		time.Sleep(time.Second)
+		b.until(time.Second)
 		begin := b.clock.Now()
 		if err := b.g.Close(); err != nil {
 			t.Errorf("Close() = %v, want nil", err)

@@ -247,3 +247,39 @@ func TestIdleInstancesAreStopped(t *testing.T) {
 		}
 	})
 }
+
+// TestClientGoneAfterTheSlotWasGivenBack: the demand's post is outside the instance, so the slot is free meanwhile.
+func TestClientGoneAfterTheSlotWasGivenBack(t *testing.T) {
+	inBubble(t, bubbleConfig{policy: fcRace(), cold: 2 * time.Second}, func(t *testing.T, b *bubble) {
+		slow := workload.Demand{Exec: 100 * time.Millisecond, Post: time.Second}
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		if r := b.get(ctx, "gone", slow); r.err == nil {
+			t.Fatalf("status %d, want the client's own deadline", r.status)
+		}
+		settle()
+		if in := b.g.Instances()[0]; in.Busy != 100*time.Millisecond || in.Served != 1 {
+			t.Errorf("instance %+v, want busy for 100ms and one request served", in)
+		}
+		if c, held := b.counted(outcomeCanceled), b.g.heldBytes.used.Load(); c != 1 || held != 0 {
+			t.Errorf("canceled %d, held %d bytes, want 1 and 0", c, held)
+		}
+	})
+}
+
+// TestHeldAnswerAtTheEnd: an answer that is complete and only held back is not lost when the gateway ends.
+func TestHeldAnswerAtTheEnd(t *testing.T) {
+	inBubble(t, bubbleConfig{policy: fcRace(), cold: 2 * time.Second}, func(t *testing.T, b *bubble) {
+		got := make(chan reply, 1)
+		go func() {
+			got <- b.get(t.Context(), "held", workload.Demand{Exec: 100 * time.Millisecond, Post: time.Minute})
+		}()
+		b.until(5 * time.Second)
+		if err := b.g.Close(); err != nil {
+			t.Error(err)
+		}
+		if r := <-got; r.status != http.StatusOK || r.body != "ok\n" {
+			t.Errorf("got %d %q %v, want the answer", r.status, r.body, r.err)
+		}
+	})
+}
