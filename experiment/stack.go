@@ -12,6 +12,7 @@ import (
 
 	"coldwave/engine"
 	"coldwave/fleet"
+	"coldwave/fleet/worker"
 	"coldwave/gateway"
 	"coldwave/internal/clock"
 	"coldwave/platform"
@@ -49,14 +50,19 @@ type provisioner interface {
 	Close() error
 }
 
-func (f Fleet) open(clk clock.Clock, draws platform.Draws) (provisioner, error) {
+func (f Fleet) open(clk clock.Clock, draws platform.Draws, seed uint64) (provisioner, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
+	fails := draws.Profile().ErrorRatio
 	if f.Kind == "exec" {
-		return fleet.NewExec(fleet.ExecConfig{Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors})
+		return fleet.NewExec(fleet.ExecConfig{
+			Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors, FailRatio: fails, Seed: seed,
+		})
 	}
-	return fleet.NewInProcess(fleet.Config{Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors})
+	return fleet.NewInProcess(fleet.Config{
+		Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors, Worker: worker.Config{FailRatio: fails, Seed: seed},
+	})
 }
 
 // stack is the bundled system: gateway and fleet on loopback.
@@ -76,7 +82,7 @@ func openStack(cell Cell, clk clock.Clock, f Fleet) (*stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	workers, err := f.open(clk, cell.Profile.Draws(cell.Seed))
+	workers, err := f.open(clk, cell.Profile.Draws(cell.Seed), cell.Seed)
 	if err != nil {
 		return nil, err
 	}

@@ -67,6 +67,28 @@ func told(t *testing.T, run analysis.Run) {
 	}
 }
 
+// Which bodies fail is drawn per arrival, so wire and virtual runs fail alike.
+func TestFailingBodiesAreTheSameOnTheWire(t *testing.T) {
+	cell := small("fc-race")
+	cell.Profile.ErrorRatio = 0.5
+	virtual, err := Virtual(cell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wire, err := Single{ID: "test", Cell: cell}.Run(context.Background(), func(Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := virtual.Summary.Outcomes[record.HTTPError]; n == 0 || n == 7 {
+		t.Fatalf("%d of 7 requests fail in virtual time, want some", n)
+	}
+	for i := range wire.Records {
+		if got, want := wire.Records[i].Outcome, virtual.Records[i].Outcome; got != want {
+			t.Errorf("seq %d: %v on the wire, %v in virtual time", i, got, want)
+		}
+	}
+}
+
 func TestAnyHTTPTargetCanBeRun(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("X-Coldwave-Demand") != "" {

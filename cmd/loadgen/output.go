@@ -112,6 +112,7 @@ func runFiles(run *analysis.Run, meta reports.Meta, dir string) []file {
 	return []file{
 		{dir + "requests.csv", func(w io.Writer) error { return record.WriteCSV(w, slices.Values(run.Records)) }},
 		{dir + "latency.hlog", func(w io.Writer) error { return writeLog(w, run, meta) }},
+		{dir + "waves.hlog", func(w io.Writer) error { return writeWaveLog(w, run, meta) }},
 		{dir + "latency.hgrm", func(w io.Writer) error { return writeHgrm(w, run) }},
 	}
 }
@@ -124,9 +125,31 @@ func writeLog(w io.Writer, run *analysis.Run, meta reports.Meta) error {
 			samples = append(samples, hdr.Sample{At: time.Duration(r.Done), Tag: r.Server.Start.String(), Value: r.Response()})
 		}
 	}
-	head := hdr.Head{Comment: fmt.Sprintf("coldwave %s run=%s pattern=%s policy=%s", meta.Version, run.ID, run.Pattern, run.Policy)}
-	head.Start = run.Epoch
+	return hdr.WriteLog(w, logHead(run, meta), samples)
+}
+
+// writeWaveLog writes the same response times at the instant of their intended starts, tagged by wave, in windows of
+// 10 s: the buckets of the documented figures.
+func writeWaveLog(w io.Writer, run *analysis.Run, meta reports.Meta) error {
+	var samples []hdr.Sample
+	for i := range run.Records {
+		if r := &run.Records[i]; r.Outcome == record.OK {
+			tag := "no-wave"
+			if r.Wave >= 0 {
+				tag = fmt.Sprintf("wave-%d", r.Wave)
+			}
+			samples = append(samples, hdr.Sample{At: time.Duration(r.Intended), Tag: tag, Value: r.Response()})
+		}
+	}
+	head := logHead(run, meta)
+	head.Interval = analysis.DefaultWindow
 	return hdr.WriteLog(w, head, samples)
+}
+
+func logHead(run *analysis.Run, meta reports.Meta) hdr.Head {
+	return hdr.Head{
+		Comment: fmt.Sprintf("coldwave %s run=%s pattern=%s policy=%s", meta.Version, run.ID, run.Pattern, run.Policy), Start: run.Epoch,
+	}
 }
 
 func writeHgrm(w io.Writer, run *analysis.Run) error {
