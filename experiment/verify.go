@@ -318,8 +318,8 @@ func (v Verify) result(evidence references.Evidence, claims []references.Claim) 
 	if v.Virtual {
 		out.Driver = "virtual"
 	}
-	if rows, err := references.Ladder(evidence); err == nil {
-		out.Ladder = rows // without both bursts there is none
+	if rows, err := references.Ladder(evidence); err == nil && slices.ContainsFunc(rows, references.LadderRow.Measured) {
+		out.Ladder = rows // without a burst there is nothing beside the documented rows
 	}
 	for _, c := range evidence.Cells {
 		if c.Run != nil {

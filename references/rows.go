@@ -94,6 +94,9 @@ type LadderRow struct {
 	Asserted         bool          // false: a correct policy cannot show the documented value after (FA-9)
 }
 
+// Measured says whether there is anything beside the documented values.
+func (r LadderRow) Measured() bool { return r.Before > 0 || r.After > 0 }
+
 // DeltaBefore returns measured − documented of equal rank; false if nothing was measured.
 func (r LadderRow) DeltaBefore() (time.Duration, bool) {
 	return r.Before - r.SortedBefore, r.Before > 0
