@@ -239,7 +239,9 @@ func TestLivesAreBounded(t *testing.T) {
 	for k := scheduler.InstanceID(1); k <= 5; k++ {
 		l.begin(k, "cause", 0, func() {})
 		l.ready(k, "addr", 10)
-		l.occupy(k, 20)
+		l.occupy(k, "first", 20)
+		l.vacate(k, 25, true)
+		l.occupy(k, "second", 25)
 		l.vacate(k, 25, true)
 		l.end(k, 30, false)
 	}
@@ -247,7 +249,7 @@ func TestLivesAreBounded(t *testing.T) {
 	if len(got) != 3 || got[0].ID != 3 || l.forgot != 2 {
 		t.Fatalf("all() = %+v, forgot %d, want the last three", got, l.forgot)
 	}
-	want := record.Instance{ID: 3, Cause: "cause", Ready: 10, Stopped: 30, Served: 1, Busy: 5}
+	want := record.Instance{ID: 3, Cause: "cause", First: "first", Ready: 10, Stopped: 30, Served: 2, Busy: 5}
 	if got[0].Instance != want {
 		t.Errorf("life = %+v, want %+v", got[0].Instance, want)
 	}

@@ -84,10 +84,10 @@ func (l *lives) ready(id scheduler.InstanceID, addr string, at clock.Instant) bo
 	})
 }
 
-// occupy notes one more request on an instance and returns its address.
-func (l *lives) occupy(id scheduler.InstanceID, at clock.Instant) (addr string) {
+// occupy notes one more request on an instance, by its name, and returns the instance's address.
+func (l *lives) occupy(id scheduler.InstanceID, request string, at clock.Instant) (addr string) {
 	l.change(id, func(in *life) {
-		addr = in.addr
+		addr, in.First = in.addr, cmp.Or(in.First, request)
 		if in.inFlight++; in.inFlight == 1 {
 			in.busySince, in.state = at, scheduler.Busy
 		}

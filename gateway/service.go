@@ -122,7 +122,7 @@ func (s *service) carry(a scheduler.Action) {
 func (s *service) assign(c *call, a scheduler.Action) {
 	acc := s.core.Account(a)
 	c.busy = a.Inst
-	c.decide(verdict{addr: s.lives.occupy(a.Inst, a.At), at: a.At, server: record.Server{
+	c.decide(verdict{addr: s.lives.occupy(a.Inst, c.name, a.At), at: a.At, server: record.Server{
 		Queue: acc.Queue, Init: acc.Init, Instance: instanceName(a.Inst),
 		Start: acc.Start, StartBy: acc.StartBy, Source: record.FromPlatform,
 	}})

@@ -73,6 +73,7 @@ type instanceView struct {
 	State    string         `json:"state"`
 	Address  *string        `json:"address"`
 	Cause    *string        `json:"cause"` // request id of the arrival that caused the start
+	First    *string        `json:"first"` // request id of the first request that was sent to it
 	Started  clock.Instant  `json:"started_ns"`
 	Ready    *clock.Instant `json:"ready_ns"`
 	Stopped  *clock.Instant `json:"stopped_ns"`
@@ -87,7 +88,7 @@ func (g *Gateway) instancesView() []instanceView {
 	for _, s := range g.services {
 		for _, in := range s.lives.all(g.cfg.Clock.Now()) {
 			out = append(out, instanceView{
-				Function: s.fn.Spec.Name, ID: in.ID, State: in.state.String(), Address: known(in.addr), Cause: known(in.Cause),
+				Function: s.fn.Spec.Name, ID: in.ID, State: in.state.String(), Address: known(in.addr), Cause: known(in.Cause), First: known(in.First),
 				Started: in.Started, Ready: instant(in.Ready), Stopped: instant(in.Stopped), Failed: in.Failed,
 				Served: in.Served, InFlight: in.inFlight, Busy: int64(in.Busy),
 			})
