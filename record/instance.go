@@ -10,6 +10,7 @@ import (
 type Instance struct {
 	ID      int32
 	Cause   string        // X-Request-Id of the arrival that caused the start; empty: none
+	First   string        // X-Request-Id of the first request that was sent to it; empty: it was never used
 	Started clock.Instant // the decision to start it
 	Ready   clock.Instant // Never if it never was
 	Stopped clock.Instant // Never if it still lives

@@ -15,7 +15,7 @@ func (s *run) start(a scheduler.Action) {
 	var cause workload.Demand
 	if f := s.flights.Get(int64(a.Req)); f != nil { // a cause that has ended is forgotten
 		cause = s.demand(f.seq)
-		life.Cause = s.cfg.Run + "-" + strconv.FormatInt(f.seq, 10)
+		life.Cause = s.name(f.seq)
 	}
 	s.lives = append(s.lives, life)
 	s.names = append(s.names, strconv.Itoa(int(a.Inst)))
@@ -26,6 +26,9 @@ func (s *run) start(a scheduler.Action) {
 	}
 	s.agenda.push(entry{a.At.Add(max(1, up.Total)), keyOf(kind, 0, int64(a.Inst))})
 }
+
+// name is the request id of an arrival.
+func (s *run) name(seq int64) string { return s.cfg.Run + "-" + strconv.FormatInt(seq, 10) }
 
 // gone closes the life of an instance.
 func (s *run) gone(ev scheduler.Event) {

@@ -135,6 +135,9 @@ func (s *run) do(acts []scheduler.Action) {
 func (s *run) assign(a scheduler.Action) {
 	f := s.flights.Get(int64(a.Req))
 	f.account = s.core.Account(a)
+	if life := &s.lives[a.Inst-1]; life.First == "" {
+		life.First = s.name(f.seq)
+	}
 	held := max(1, s.demand(f.seq).Exec+s.cfg.Handover)
 	s.agenda.pushRising(entry{a.At.Add(held), keyOf(scheduler.Done, 0, int64(a.Req))})
 }

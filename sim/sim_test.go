@@ -98,7 +98,7 @@ func TestTimes(t *testing.T) {
 		})
 	}
 	life := record.Instance{
-		ID: 1, Cause: "sim-0", Started: clock.Instant(6 * ms), Ready: clock.Instant(506 * ms), Stopped: clock.Never,
+		ID: 1, Cause: "sim-0", First: "sim-0", Started: clock.Instant(6 * ms), Ready: clock.Instant(506 * ms), Stopped: clock.Never,
 		Served: 3, Busy: 309 * ms,
 	}
 	if len(res.Instances) != 1 || res.Instances[0] != life {
@@ -149,7 +149,7 @@ func TestFailedStart(t *testing.T) {
 	})
 	want := []record.Instance{
 		{ID: 1, Cause: "r7-0", Started: clock.Instant(6 * ms), Ready: clock.Never, Stopped: clock.Instant(56 * ms), Failed: true},
-		{ID: 2, Cause: "r7-0", Started: clock.Instant(56 * ms), Ready: clock.Instant(106 * ms), Stopped: clock.Never, Served: 1, Busy: 100 * ms},
+		{ID: 2, Cause: "r7-0", First: "r7-0", Started: clock.Instant(56 * ms), Ready: clock.Instant(106 * ms), Stopped: clock.Never, Served: 1, Busy: 100 * ms},
 	}
 	if !slices.Equal(res.Instances, want) {
 		t.Errorf("instances = %+v, want %+v", res.Instances, want)
