@@ -19,8 +19,10 @@ func Total(instances []record.Instance, end clock.Instant) InstanceTotals {
 			t.Failed++
 		}
 		t.Allocated += span(in.Started, in.Stopped, end)
-		t.Ready += span(in.Ready, in.Stopped, end)
+		ready := span(in.Ready, in.Stopped, end)
+		t.Ready += ready
 		t.Busy += in.Busy
+		t.Idle += max(ready-in.Busy, 0) // it may be busy beyond end
 		born, died = append(born, in.Started), append(died, in.Stopped)
 	}
 	t.Peak = peak(born, died)

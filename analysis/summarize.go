@@ -30,6 +30,7 @@ func Summarize(in Input) Summary {
 	s.Waves = waves(in.Records)
 	s.Windows = windows(in.Records, in.Schedule.Length, in.Window)
 	s.Instances = Total(in.Instances, clock.Instant(in.Schedule.Length))
+	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
 	s.Warnings = warnings(&s, in)
 	return s
 }

@@ -20,6 +20,7 @@ type Summary struct {
 	Waves     []Wave
 	Windows   []Window
 	Instances InstanceTotals
+	Uses      Attribution
 	Waiting   time.Duration // sum of the waiting times that the target told
 	Resent    int           // writes on the wire beyond one per request
 	Warnings  []Warning
@@ -52,6 +53,7 @@ type InstanceTotals struct {
 	Allocated            time.Duration // instance-time from the decision to start
 	Ready                time.Duration // instance-time from ready
 	Busy                 time.Duration // instance-time with a request in flight
+	Idle                 time.Duration // instance-time ready and without one
 }
 
 // Warning is a result too: something that the reader of the numbers must know.
