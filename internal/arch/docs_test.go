@@ -13,11 +13,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// ruleID is the id of a documented rule, as code and tests cite it.
-var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U)-[0-9]+\b`)
+// ruleID is the id of a documented rule, as code and data cite it.
+var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U|LG|HD|AS|RP|RT|TR|NQ|ST|SE)-[0-9]+\b`)
 
-// definedID is an id in the first column of a table of docs/policies, which is where it is defined.
-var definedID = regexp.MustCompile(`(?m)^\| ((?:FC|FA|FR|U)-[0-9]+) \|`)
+// shortID is an id that could be a name in code too, so it is looked for in comments only.
+var shortID = regexp.MustCompile(`\b[RF][0-9]{1,2}\b`)
+
+// definedID is an id in the first column of a table below docs, which is where it is defined.
+var definedID = regexp.MustCompile(`(?m)^\| ((?:[A-Z]{1,2}-|[RF])[0-9]+) \|`)
 
 // link is a link of Markdown to a file of the repository, without what follows a #.
 var link = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
@@ -39,15 +42,17 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func TestPlantedDocs(t *testing.T) {
 	tree := fstest.MapFS{
 		"docs/policies/fc.md": {Data: []byte("| FC-1 | one at a time |\n| x | U-2 is not defined by being named |\n")},
+		"docs/reliability.md": {Data: []byte("| R4 | one on the wire |\n")},
 		"README.md":           {Data: []byte("[rules](docs/policies/fc.md#rules) [gone](docs/gone.md) [out](https://example.org/x)\n")},
-		"sim/s.go":            {Data: []byte("// Package sim obeys FC-1, FC-12 and CPU-2.\npackage sim\n\nconst rule = \"U-2\"\n")},
+		"sim/s.go":            {Data: []byte("// Package sim obeys FC-1, FC-12, R4, R5 and CPU-2.\npackage sim\n\nconst rule, R6 = \"U-2\", 1\n")},
 		"claims/c.json":       {Data: []byte(`{"id": "FR-99", "why": "as FC-1"}`)},
 		"sim/testdata/x.md":   {Data: []byte("[gone](gone.md)\n")},
 	}
 	if diff := cmp.Diff([]string{
-		"sim/s.go: cites FC-12, which no table of docs/policies defines",
-		"sim/s.go: cites U-2, which no table of docs/policies defines",
-		"claims/c.json: cites FR-99, which no table of docs/policies defines",
+		"sim/s.go: cites FC-12, which no table below docs defines",
+		"sim/s.go: cites R5, which no table below docs defines",
+		"sim/s.go: cites U-2, which no table below docs defines",
+		"claims/c.json: cites FR-99, which no table below docs defines",
 	}, undefinedIDs(t, tree)); diff != "" {
 		t.Errorf("undefinedIDs (-want +got):\n%s", diff)
 	}
@@ -56,10 +61,10 @@ func TestPlantedDocs(t *testing.T) {
 	}
 }
 
-// undefinedIDs lists the rule ids that code and data cite and docs/policies does not define.
+// undefinedIDs lists the rule ids that code and data cite and no table below docs defines.
 func undefinedIDs(t *testing.T, tree fs.FS) []string {
 	defined := map[string]bool{}
-	walk(t, tree, "docs/policies", ".md", func(_ string, text []byte) {
+	walk(t, tree, "docs", ".md", func(_ string, text []byte) {
 		for _, m := range definedID.FindAllSubmatch(text, -1) {
 			defined[string(m[1])] = true
 		}
@@ -69,11 +74,11 @@ func undefinedIDs(t *testing.T, tree fs.FS) []string {
 		if strings.HasPrefix(name, "internal/arch/") {
 			return // its planted ids are undefined on purpose
 		}
-		ids := ruleID.FindAllString(string(text), -1)
+		ids := append(ruleID.FindAllString(string(text), -1), shortIDs(tree, name)...)
 		slices.Sort(ids)
 		for _, id := range slices.Compact(ids) {
 			if !defined[id] {
-				found = append(found, name+": cites "+id+", which no table of docs/policies defines")
+				found = append(found, name+": cites "+id+", which no table below docs defines")
 			}
 		}
 	}
@@ -81,6 +86,24 @@ func undefinedIDs(t *testing.T, tree fs.FS) []string {
 		walk(t, tree, ".", ext, cited)
 	}
 	return found
+}
+
+// shortIDs lists the ids that the comments of a Go file cite; other files have none.
+func shortIDs(tree fs.FS, name string) []string {
+	if path.Ext(name) != ".go" {
+		return nil
+	}
+	f, err := parseFile(tree, name)
+	if err != nil {
+		return nil // TestTree tells of it
+	}
+	var ids []string
+	for _, group := range f.ast.Comments {
+		for _, c := range group.List {
+			ids = append(ids, shortID.FindAllString(c.Text, -1)...)
+		}
+	}
+	return ids
 }
 
 // deadLinks lists the links of Markdown files to files that do not exist.
