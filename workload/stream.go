@@ -1,0 +1,86 @@
+package workload
+
+import (
+	"fmt"
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/internal/rng"
+)
+
+// Stream draws the arrivals of a schedule one by one, the same ones as Build, and holds none of them. It is for one
+// goroutine.
+type Stream struct {
+	source Source
+	next   func() (Arrival, bool)
+	drawn  int64
+	last   clock.Instant // of the arrival before; 0 at first
+	end    clock.Instant // arrivals lie before it; Never if the process sets no end
+	err    error
+}
+
+// Open returns the stream of the source's arrivals, at its beginning.
+func (src Source) Open() *Stream {
+	s := &Stream{source: src, next: src.Process.Open(rng.Stream(src.Seed, "arrivals")), end: clock.Never}
+	if length := src.Process.Length(); length > 0 {
+		s.end = clock.Instant(length)
+	}
+	return s
+}
+
+// Next returns the next arrival, and false when there is none or after an error.
+func (s *Stream) Next() (Arrival, bool) {
+	if s.err != nil {
+		return Arrival{}, false
+	}
+	a, ok := s.next()
+	if !ok {
+		return Arrival{}, false
+	}
+	a.Seq = s.drawn
+	a.Demand = s.source.Demands.Demand(a.Seq)
+	if s.err = s.check(&a); s.err != nil {
+		return Arrival{}, false
+	}
+	s.drawn, s.last = s.drawn+1, a.At
+	return a, true
+}
+
+// Err says why Next stopped early. It wraps ErrTooMany or ErrArrival, and is nil after the last arrival.
+func (s *Stream) Err() error { return s.err }
+
+// Drawn is the number of arrivals so far.
+func (s *Stream) Drawn() int64 { return s.drawn }
+
+// Length is the time that the schedule covers: that of its process, or if the process sets none the time up to just
+// after the last arrival so far.
+func (s *Stream) Length() time.Duration {
+	switch {
+	case s.end != clock.Never:
+		return time.Duration(s.end)
+	case s.drawn == 0:
+		return 0
+	}
+	return time.Duration(s.last) + 1
+}
+
+// check says why a cannot be the next arrival.
+func (s *Stream) check(a *Arrival) error {
+	d := a.Demand
+	switch {
+	case s.source.Limit > 0 && s.drawn == int64(s.source.Limit):
+		return fmt.Errorf("pattern %v: %w: above the limit of %d: shorten it, lower its rate or raise the limit",
+			s.source.Process, ErrTooMany, s.source.Limit)
+	case a.At < s.last:
+		return s.illegal(a, fmt.Errorf("at %v: must not be before %v", a.At, s.last))
+	case a.At >= s.end:
+		return s.illegal(a, fmt.Errorf("at %v: must be before the end %v", a.At, s.end))
+	case d.Exec < 0 || d.Pre < 0 || d.Post < 0:
+		return s.illegal(a, fmt.Errorf("demand %v: must not be negative", d))
+	}
+	return nil
+}
+
+func (s *Stream) illegal(a *Arrival, why error) error {
+	return fmt.Errorf("pattern %v: %w %d: %w", s.source.Process, ErrArrival, a.Seq, why)
+}
