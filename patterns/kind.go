@@ -17,6 +17,8 @@ func Kinds() []Kind {
 			"{kind: waves, sizes: [1, 2, 4], gap: 10s}", buildWaves},
 		{"burst", "small waves, one large wave, small waves again", []string{"steady", "burst", "before", "after", "gap", "shift", "shift_after"},
 			"{kind: burst, steady: 2, burst: 20, before: 3, after: 3, gap: 10s}", buildBurst},
+		{"steps", "waves a gap apart whose size changes in steps, after a warm-up wave if one is given", []string{"sizes", "repeats", "gap", "warm_up", "pause"},
+			"{kind: steps, sizes: [11, 25], repeats: [10, 30], gap: 1s, warm_up: 11, pause: 5s}", buildSteps},
 		{"constant", "a fixed rate: two of rate, duration and requests", []string{"rate", "duration", "requests"},
 			"{kind: constant, rate: 6/m, duration: 1m}", buildConstant},
 		{"ramp", "a rate that rises or falls evenly", []string{"from", "to", "duration"},

@@ -28,6 +28,8 @@ func TestEmbedded(t *testing.T) {
 		{"1, 2, 4, 8, 16, 32 every 10 s (FC-13)", "fc-ramp", Waves{[]int{1, 2, 4, 8, 16, 32}, 10 * second}, 63, 60 * second},
 		{"2, 2, 2, 20, 2, 2, 2 every 10 s (FC-14)", "fc-burst", Burst{Steady: 2, Burst: 20, Before: 3, After: 3, Gap: 10 * second}, 32, 70 * second},
 		{"the same with the step of the table (FA-8)", "fc-burst-shifted", Burst{2, 20, 3, 3, 10 * second, 42200 * time.Microsecond, 2}, 32, 70 * second},
+		{"11 a second, then 32 (FR-12)", "fc-online", Steps{[]int{11, 32}, []int{10, 30}, second, 11, 5 * second}, 11 + 110 + 960, 45 * second},
+		{"11 a second, then 25 (FR-12)", "fc-online-25", Steps{[]int{11, 25}, []int{10, 30}, second, 11, 5 * second}, 11 + 110 + 750, 45 * second},
 		{"a start for flags", "constant", Constant{Rate: Rate{10, second}, Duration: 10 * second}, 100, 10 * second},
 		{"a start for flags", "poisson", Poisson{Rate: Rate{10, second}, Duration: 10 * second}, -1, 10 * second},
 	} {
@@ -85,7 +87,7 @@ func TestAll(t *testing.T) {
 			t.Errorf("pattern %s names no source", e.Name)
 		}
 	}
-	if got, want := Names(), []string{"constant", "fc-burst", "fc-burst-shifted", "fc-ramp", "poisson"}; !slices.Equal(got, want) {
+	if got, want := Names(), []string{"constant", "fc-burst", "fc-burst-shifted", "fc-online", "fc-online-25", "fc-ramp", "poisson"}; !slices.Equal(got, want) {
 		t.Errorf("Names() = %v, want %v", got, want)
 	}
 }
@@ -107,7 +109,7 @@ func TestLoadFile(t *testing.T) {
 			t.Errorf("Load(%s) = %v, %v, want %v", path, got, err, want)
 		}
 	}
-	const names = "constant, fc-burst, fc-burst-shifted, fc-ramp, poisson"
+	const names = "constant, fc-burst, fc-burst-shifted, fc-online, fc-online-25, fc-ramp, poisson"
 	for _, c := range []struct{ why, path, want string }{
 		{"a mistake in the file", "bad.yaml", "bad.yaml:2:9: wave 0: size 0 must be at least 1; give a whole number from 1 on"},
 		{"a mistyped name", "fc-rmap", `unknown pattern "fc-rmap", did you mean "fc-ramp"?; the patterns are ` + names + `, or give the path of a file`},

@@ -35,6 +35,7 @@ type Pattern interface {
 var (
 	_ Pattern          = Waves{}
 	_ Pattern          = Burst{}
+	_ Pattern          = Steps{}
 	_ Pattern          = Constant{}
 	_ Pattern          = Ramp{}
 	_ Pattern          = Poisson{}

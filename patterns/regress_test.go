@@ -19,6 +19,8 @@ func TestSchedulesAreFixed(t *testing.T) {
 		{"fc-ramp", "4dd42c0af0d078bfcfc2c309e481df51aa9f1f95c062ae4e6881b8fed7a8fb14"},
 		{"fc-burst", "66906cfcb13daf5a6f6ec59e59184798ff675861d796da2e35e8ab526d8130c7"},
 		{"fc-burst-shifted", "4fa8e0dc13faaede731f2b661274951c2e55324741301ad7c07b1fcdbb24d017"},
+		{"fc-online", "1a82d0e3511fd1e3c1f2495a4614bffffbd51bb06bd8150129fb599e6fd96a2b"},
+		{"fc-online-25", "54047dd7dd33e95b92af2ba8e5e0ad1de304cf07b2524ba6b7164cb1e862966f"},
 		{"constant", "9deecb8ec15512bd1fcbd7262398788e40ad4c97e9dfcc27a2398c042fb1fbf9"},
 		{"poisson", "8d43bdcbbce1aa525760b0909dd933ee339b5764ddb3d02907b6b8909a5e179d"},
 		{"{kind: ramp, from: 10/s, to: 100/s, duration: 10s}", "33e22faf748b4236f19bf50945d9531741327b22a44eed854bfefbc797fe2dd4"},
@@ -65,10 +67,18 @@ func anyPattern(t *rapid.T) Pattern {
 	if b.Shift = time.Duration(rapid.Int64Range(0, int64(gap)-1).Draw(t, "shift")); b.Shift > 0 {
 		b.ShiftAfter = rapid.IntRange(0, burst).Draw(t, "shift after")
 	}
+	steps := Steps{
+		Sizes: rapid.SliceOfN(rapid.IntRange(1, 300), 1, 9).Draw(t, "step sizes"), Gap: gap, WarmUp: rapid.IntRange(0, 9).Draw(t, "warm-up"),
+	}
+	steps.Repeats = rapid.SliceOfN(rapid.IntRange(1, 9), len(steps.Sizes), len(steps.Sizes)).Draw(t, "repeats")
+	if steps.WarmUp > 0 {
+		steps.Pause = anySpan(t, "pause", time.Hour)
+	}
 	requests := rapid.Int64Range(1, 700).Draw(t, "requests") // 700 at one an hour fit in the limit
 	return rapid.SampledFrom([]Pattern{
 		Waves{Sizes: rapid.SliceOfN(rapid.IntRange(1, 300), 1, 20).Draw(t, "sizes"), Gap: gap},
 		b,
+		steps,
 		Constant{Rate: anyRate(t, "rate"), Duration: anySpan(t, "duration", 720*time.Hour)},
 		Constant{Rate: anyRate(t, "rate"), Requests: requests},
 		Ramp{From: anyRate(t, "from"), To: anyRate(t, "to"), Duration: anySpan(t, "duration", 720*time.Hour)},
@@ -166,5 +176,5 @@ func ExampleLoad() {
 	fmt.Println(err)
 	// Output:
 	// {kind: waves, sizes: [1, 2, 4, 8, 16, 32], gap: 4s} 24s <nil>
-	// unknown pattern "fc-rmap", did you mean "fc-ramp"?; the patterns are constant, fc-burst, fc-burst-shifted, fc-ramp, poisson, or give the path of a file
+	// unknown pattern "fc-rmap", did you mean "fc-ramp"?; the patterns are constant, fc-burst, fc-burst-shifted, fc-online, fc-online-25, fc-ramp, poisson, or give the path of a file
 }

@@ -37,11 +37,16 @@ func (w Waves) Length() time.Duration { return time.Duration(len(w.Sizes)) * w.G
 
 // String is such as "{kind: waves, sizes: [1, 2, 4], gap: 10s}".
 func (w Waves) String() string {
-	sizes := make([]string, len(w.Sizes))
-	for i, n := range w.Sizes {
-		sizes[i] = strconv.Itoa(n)
+	return fmt.Sprintf("{kind: waves, sizes: %s, gap: %s}", list(w.Sizes), span(w.Gap))
+}
+
+// list writes whole numbers such as "[1, 2, 4]".
+func list(numbers []int) string {
+	texts := make([]string, len(numbers))
+	for i, n := range numbers {
+		texts[i] = strconv.Itoa(n)
 	}
-	return fmt.Sprintf("{kind: waves, sizes: [%s], gap: %s}", strings.Join(sizes, ", "), span(w.Gap))
+	return "[" + strings.Join(texts, ", ") + "]"
 }
 
 // Override takes a gap.
