@@ -31,7 +31,7 @@ func Summarize(in Input) Summary {
 	s.Windows = windows(in.Records, in.Schedule.Length, in.Window)
 	s.Instances = Total(in.Instances, clock.Instant(in.Schedule.Length))
 	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
-	s.Warnings = warnings(&s, in)
+	s.Warnings = warnings(&s, rateShare(&s, in))
 	return s
 }
 

@@ -37,8 +37,8 @@ func Valid(s Summary) (ok bool, reasons []string) {
 	return len(reasons) == 0, reasons
 }
 
-// warnings collects what the reader of the numbers must know.
-func warnings(s *Summary, in Input) []Warning {
+// warnings collects what the reader of the numbers must know; share is the reached part of the schedule's rate.
+func warnings(s *Summary, share float64) []Warning {
 	var out []Warning
 	warn := func(bad bool, code, format string, args ...any) {
 		if bad {
@@ -47,7 +47,6 @@ func warnings(s *Summary, in Input) []Warning {
 	}
 	limit := SendLagLimit(s.All.P50)
 	warn(s.SendLag.P99 > limit, WarnSendLag, "send lag p99 %v is above %v (the larger of %v and %.0f %% of the median response time)", s.SendLag.P99, limit, MaxSendLag, 100*MaxSendLagShare)
-	share := rateShare(s, in)
 	warn(share < MinRateShare, WarnRate, "%.1f %% of the scheduled rate was reached, below %.0f %%", 100*share, 100*MinRateShare)
 	dropped := s.Outcomes[record.Dropped]
 	warn(dropped > 0, WarnDropped, "%d of %d arrivals were dropped", dropped, s.Scheduled)
