@@ -43,5 +43,5 @@ func ExampleParseLaw() {
 	// Output:
 	// uniform 2.35s
 	// lognormal:median=2s,sigma=0.3 2.092s
-	// law "unifrom": no such law, did you mean "uniform"?: the laws are uniform, documented, constant, lognormal, empirical
+	// law "unifrom": no such law, did you mean "uniform"?: the laws are uniform, documented, constant, lognormal, exponential, empirical
 }

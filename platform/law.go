@@ -29,4 +29,5 @@ var (
 	_ Law = Constant(0)
 	_ Law = Lognormal{}
 	_ Law = Empirical{}
+	_ Law = Exponential(0)
 )

@@ -18,6 +18,7 @@ var laws = [...]struct {
 	{"documented", "documented", "one of the 18 cold starts of the documented table", parseDocumented},
 	{"constant", "constant:2350ms", "always the same", parseConstant},
 	{"lognormal", "lognormal:median=2s,sigma=0.3", "long right tail; cap=10s shortens it", parseLognormal},
+	{"exponential", "exponential:100ms", "without memory, of that mean", parseExponential},
 	{"empirical", "empirical:1s,2s", "one of the listed durations; empirical:@FILE reads one per line", parseEmpirical},
 }
 
@@ -34,7 +35,7 @@ func LawForms() []LawForm {
 }
 
 // ParseLaw reads a law: "uniform", "uniform:1.7s-3s", "documented", "constant:2350ms", "lognormal:median=2s,sigma=0.3"
-// with an optional ",cap=10s", or "empirical:1s,2s". Errors wrap ErrLaw.
+// with an optional ",cap=10s", "exponential:100ms", or "empirical:1s,2s". Errors wrap ErrLaw.
 func ParseLaw(text string) (Law, error) {
 	name, args, _ := strings.Cut(text, ":")
 	for _, l := range laws {
@@ -83,6 +84,11 @@ func parseDocumented(args string) (Law, error) {
 func parseConstant(args string) (Law, error) {
 	d, err := duration(args)
 	return Constant(d), err
+}
+
+func parseExponential(args string) (Law, error) {
+	mean, err := duration(args)
+	return Exponential(mean), err
 }
 
 func parseLognormal(args string) (Law, error) {

@@ -48,9 +48,9 @@ func TestParseLaw(t *testing.T) {
 
 func TestParseLawRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
-		{"", `law "": no such law: the laws are uniform, documented, constant, lognormal, empirical`},
-		{"unifrom", `law "unifrom": no such law, did you mean "uniform"?: the laws are uniform, documented, constant, lognormal, empirical`},
-		{"weibull:2s", `law "weibull:2s": no such law: the laws are uniform, documented, constant, lognormal, empirical`},
+		{"", `law "": no such law: the laws are uniform, documented, constant, lognormal, exponential, empirical`},
+		{"unifrom", `law "unifrom": no such law, did you mean "uniform"?: the laws are uniform, documented, constant, lognormal, exponential, empirical`},
+		{"weibull:2s", `law "weibull:2s": no such law: the laws are uniform, documented, constant, lognormal, exponential, empirical`},
 		{"uniform:2s", `law "uniform:2s": no such law: "2s" is no range: write it as in uniform:1.7s-3s`},
 		{"uniform:x-3s", `law "uniform:x-3s": no such law: "x" is no duration: write it as in 2350ms or 1.7s`},
 		{"uniform:1s-", `law "uniform:1s-": no such law: "" is no duration: write it as in 2350ms or 1.7s`},
