@@ -9,8 +9,12 @@ import (
 )
 
 // Draws answers every random question about a platform. Each answer depends on the seed, its own stream and the id
-// only, so goroutines and the simulator may ask in any order, any number of times. It is safe for concurrent use.
-type Draws struct {
+// only, so goroutines and the simulator may ask in any order, any number of times. It is safe for concurrent use. Get one
+// from Profile.Draws.
+type Draws struct{ *bound } // one word: a simulator asks twice for each request, and copies nothing
+
+// bound is a profile under a root seed.
+type bound struct {
 	profile Profile
 	// One stream per question: a new draw in one shifts no other.
 	startUp, body, overhead, failure, fault rng.Key
@@ -18,11 +22,11 @@ type Draws struct {
 
 // Draws binds the profile to a root seed.
 func (p Profile) Draws(seed uint64) Draws {
-	return Draws{
+	return Draws{&bound{
 		profile: p,
 		startUp: rng.NewKey(seed, "start-up"), body: rng.NewKey(seed, "demand"), overhead: rng.NewKey(seed, "overhead"),
 		failure: rng.NewKey(seed, "failure"), fault: rng.NewKey(seed, "fault"),
-	}
+	}}
 }
 
 // Profile is what is drawn from.
@@ -31,21 +35,22 @@ func (d Draws) Profile() Profile { return d.profile }
 // Demand is what arrival seq asks for: the body's execution time, and the overhead h split in two so that pre + post = h
 // to the nanosecond.
 func (d Draws) Demand(seq int64) workload.Demand {
-	body, overhead := d.body.Draw(seq), d.overhead.Draw(seq)
-	h := d.profile.Overhead.Draw(&overhead)
-	return workload.Demand{Exec: d.profile.Body.Draw(&body), Pre: h / 2, Post: h - h/2}
+	h := drawn(d.profile.Overhead, d.overhead.Draw(seq))
+	return workload.Demand{Exec: drawn(d.profile.Body, d.body.Draw(seq)), Pre: h / 2, Post: h - h/2}
 }
 
 // RequestFails says whether the body of arrival seq ends with an error instead of an answer.
 func (d Draws) RequestFails(seq int64) bool {
+	if d.profile.ErrorRatio == 0 {
+		return false
+	}
 	r := d.fault.Draw(seq)
 	return r.Float64() < d.profile.ErrorRatio
 }
 
 // Cold is C of an instance: how long the request that caused it takes end to end, if it is served by it.
 func (d Draws) Cold(instance int64) time.Duration {
-	r := d.startUp.Draw(instance)
-	return d.profile.Cold.Draw(&r)
+	return drawn(d.profile.Cold, d.startUp.Draw(instance))
 }
 
 // Stage is a part of a start-up, in the order in which they come (FC-2, FC-3).

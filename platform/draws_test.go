@@ -273,3 +273,22 @@ func BenchmarkDraws(b *testing.B) {
 		}
 	}
 }
+
+// TestDrawsAllocateNothing: what is asked for each request costs no memory, whatever the law.
+func TestDrawsAllocateNothing(t *testing.T) {
+	for _, law := range []Law{Constant(1), EndToEnd(), Exponential(time.Second), Lognormal{Median: 1}, Documented()} {
+		p := Default()
+		p.Body, p.Overhead, p.Cold, p.ErrorRatio = law, law, law, 0.5
+		d := p.Draws(1)
+		var demands workload.Demands = d
+		seq := int64(0)
+		if n := testing.AllocsPerRun(100, func() {
+			seq++
+			demands.Demand(seq)
+			d.RequestFails(seq)
+			d.StartUp(seq, workload.Demand{})
+		}); n != 0 {
+			t.Errorf("law %s: %v allocations for one request, want 0", law.Name(), n)
+		}
+	}
+}

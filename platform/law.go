@@ -31,3 +31,22 @@ var (
 	_ Law = Empirical{}
 	_ Law = Exponential(0)
 )
+
+// drawn draws from a law. What is handed to an interface's method lives on the heap, so the laws that requests are drawn
+// from are called by their types: then a request costs no memory.
+func drawn(l Law, d rng.Draw) time.Duration {
+	switch l := l.(type) {
+	case Constant:
+		return l.Draw(nil)
+	case Uniform:
+		return l.Draw(&d)
+	case Exponential:
+		return l.Draw(&d)
+	case Lognormal:
+		return l.Draw(&d)
+	case Empirical:
+		return l.Draw(&d)
+	}
+	kept := d
+	return l.Draw(&kept)
+}
