@@ -2,6 +2,8 @@ package references
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 	"time"
 )
 
@@ -36,22 +38,50 @@ const (
 	countStall  = 250 * time.Millisecond
 )
 
-// excuse makes a disagreement void if the host stood still for longer than the check bears while the run was on: then
-// nobody can say whose fault it was. An agreement in spite of a stall stands.
+// excuse makes a disagreement void if the host stood still for longer than the check bears while the run was on, and the
+// stall can explain it: then nobody can say whose fault it was. What is further off than two such stalls disagrees all
+// the same, and an agreement in spite of a stall stands.
 func excuse(o outcome, in input, k check) outcome {
-	limit := countStall
-	if k.timing {
-		limit = timingStall
-	}
 	stall := in.evidence.Host.During.Max
 	for _, s := range in.sides {
 		stall = max(stall, s.Run.Host.During.Max)
 	}
-	if o.verdict != Disagrees || stall <= limit {
+	bears := countStall
+	if k.timing {
+		bears = timingStall
+	}
+	if o.verdict != Disagrees || stall <= bears {
 		return o
+	}
+	if k.timing {
+		in.Claim.Limits = widened(in.Limits, 2*stall)
+		if k.judge(in).verdict == Disagrees {
+			return o
+		}
 	}
 	o.verdict = Void
 	o.reason = fmt.Sprintf("the host stood still for %s while the run was on, and this check bears %s; else it would disagree: %s",
-		milli(stall), milli(limit), o.reason)
+		milli(stall), milli(bears), o.reason)
 	return o
+}
+
+// shortestP99 is the least p99 that the claims about ratios divide by: two executions of 100 ms.
+const shortestP99 = 200 * time.Millisecond
+
+// widened returns the limits for times that a delay may have lengthened. A ratio may have fallen as much as the delay
+// lengthened its divisor.
+func widened(limits map[string]float64, delay time.Duration) map[string]float64 {
+	out := maps.Clone(limits)
+	ms := float64(delay) / float64(time.Millisecond)
+	for key := range out {
+		switch name, _, _ := strings.Cut(key, "@"); {
+		case strings.HasSuffix(name, "max_ms"), name == "wire_ms", name == "cold_slack_ms":
+			out[key] += ms
+		case strings.HasSuffix(name, "min_ms"):
+			out[key] -= ms
+		case name == "ratio_min":
+			out[key] *= float64(shortestP99) / float64(shortestP99+delay)
+		}
+	}
+	return out
 }
