@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash"
+	"time"
 )
 
 // hashVersion opens the canonical form. A change of the form changes the version.
@@ -19,17 +20,42 @@ const hashVersion = "coldwave schedule 1"
 // concurrency; length in ns; number of arrivals; then for each arrival seq, at in ns, wave (two's complement), exec,
 // pre and post in ns.
 func (s *Schedule) Hash() string {
-	w := hasher{sum: sha256.New()}
+	w := newHasher(s.Function, s.Length, int64(len(s.Arrivals)))
+	for i := range s.Arrivals {
+		w.arrival(&s.Arrivals[i])
+	}
+	return w.hex()
+}
+
+// Hash returns the hash of the schedule that Build would make of the source, and holds no arrival: it draws them twice,
+// because the canonical form begins with their number. The error is that of the stream.
+func (src Source) Hash() (string, error) {
+	count := src.Open()
+	for _, ok := count.Next(); ok; _, ok = count.Next() {
+	}
+	w := newHasher(src.Function, count.Length(), count.Drawn())
+	again := src.Open()
+	for a, ok := again.Next(); ok; a, ok = again.Next() {
+		w.arrival(&a)
+	}
+	return w.hex(), again.Err()
+}
+
+func newHasher(f Function, length time.Duration, arrivals int64) *hasher {
+	w := &hasher{sum: sha256.New()}
 	w.text(hashVersion)
-	f := s.Function
 	w.text(f.Name)
 	w.text(f.Runtime)
 	w.words(f.MemoryBytes, f.PackageBytes, int64(f.Body), int64(f.Concurrency))
-	w.words(int64(s.Length), int64(len(s.Arrivals)))
-	for i := range s.Arrivals {
-		a := &s.Arrivals[i]
-		w.words(a.Seq, int64(a.At), int64(a.Wave), int64(a.Demand.Exec), int64(a.Demand.Pre), int64(a.Demand.Post))
-	}
+	w.words(int64(length), arrivals)
+	return w
+}
+
+func (w *hasher) arrival(a *Arrival) {
+	w.words(a.Seq, int64(a.At), int64(a.Wave), int64(a.Demand.Exec), int64(a.Demand.Pre), int64(a.Demand.Post))
+}
+
+func (w *hasher) hex() string {
 	w.flush()
 	return hex.EncodeToString(w.sum.Sum(nil))
 }

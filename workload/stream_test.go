@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"coldwave/internal/clock"
 )
@@ -93,5 +94,22 @@ func BenchmarkStream(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		stream.Next()
+	}
+}
+
+// The hash of a source is that of the schedule built from it, with and without a length of the process.
+func TestSourceHashIsScheduleHash(t *testing.T) {
+	for _, p := range []list{at(0), at(time.Second), at(0, 1, 1, 7), at(time.Second, 0, 5, 999)} {
+		src := Source{Process: p, Demands: bySeq{1}, Function: Function{Name: "f", Concurrency: 2}, Seed: 3}
+		schedule, err := Build(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := src.Hash(); err != nil || got != schedule.Hash() {
+			t.Errorf("Hash of %d arrivals in %v = %s, %v, want %s", len(p.arrivals), p.length, got, err, schedule.Hash())
+		}
+	}
+	if _, err := (Source{Process: at(0, 5, 1), Demands: bySeq{1}}).Hash(); !errors.Is(err, ErrArrival) {
+		t.Errorf("Hash of arrivals out of order: %v, want ErrArrival", err)
 	}
 }
