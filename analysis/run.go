@@ -20,11 +20,13 @@ type Run struct {
 	Epoch     time.Time // wall time of instant 0, a label only; zero in virtual time
 	Seed      uint64
 	Hash      string // of the schedule, hexadecimal
+	Log       string // SHA-256 of the scheduler's decisions in order, hexadecimal; empty: not kept
 	Schedule  *workload.Schedule
 	Records   []record.Record   // one per arrival, by Seq
 	Instances []record.Instance // by ID; empty for an external target
 	Host      Host
 	Summary   Summary
+	Twin      *Distance // to the same run in virtual time; nil: it was not made
 }
 
 // Host says whether the machine was calm enough for the run's times to mean anything (POLICIES.md FR-0).
