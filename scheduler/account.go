@@ -23,17 +23,22 @@ type Dispatch struct {
 // Account accounts for an Assign action of the host's last call: later the request or the instance may have ended. For
 // any other action, or too late, it returns the zero Dispatch.
 func (c *Control) Account(a Action) Dispatch {
+	var d Dispatch
+	c.AccountTo(&d, &a)
+	return d
+}
+
+// AccountTo is Account into a zero Dispatch of the caller's. It copies nothing: a simulator asks for each request.
+func (c *Control) AccountTo(d *Dispatch, a *Action) {
 	req, in := c.requests.Get(int64(a.Req)), c.instances.Get(int64(a.Inst))
 	if a.Do != Assign || req == nil || in == nil {
-		return Dispatch{}
+		return
 	}
-	acc := Dispatch{
-		Inst: a.Inst, Cause: in.cause, Since: req.since, At: a.At,
-		Start: record.StartKind(a.Code), Init: overlap(req.since, a.At, in.began, in.ready),
-	}
-	acc.Queue = a.At.Sub(req.since) - acc.Init
-	acc.StartBy = startBy(acc.Start, a.Req, in.cause)
-	return acc
+	d.Inst, d.Cause, d.Since, d.At = a.Inst, in.cause, req.since, a.At
+	d.Init = overlap(req.since, a.At, in.began, in.ready)
+	d.Queue = a.At.Sub(req.since) - d.Init
+	d.Start = record.StartKind(a.Code)
+	d.StartBy = startBy(d.Start, a.Req, in.cause)
 }
 
 // overlap returns how much of [from, to) lies in [begin, end).

@@ -25,7 +25,7 @@ func (c *Control) Assign(r RequestID, i InstanceID) {
 	if in.state == Idle {
 		c.move(i, in, Busy)
 	}
-	c.act(Action{Do: Assign, Code: uint8(kind), Inst: i, Req: r})
+	c.act(Assign, uint8(kind), 0, i, r)
 }
 
 // startKind says how a request comes to its instance. One that goes there at its own arrival is warm, even if the
@@ -55,7 +55,7 @@ func (c *Control) Queue(r RequestID, until clock.Instant) {
 	req.state = waiting
 	c.link(&c.queue, r, req)
 	c.expires(r, req, until)
-	c.act(Action{Do: Queue, Req: r})
+	c.act(Queue, 0, 0, 0, r)
 }
 
 // Wait moves the deadline of the waiting request r to until, which lies after now, or takes it away (Never). It
@@ -85,7 +85,7 @@ func (c *Control) Reject(r RequestID, status int16) {
 		c.leave(req)
 	}
 	c.finish(r, req)
-	c.act(Action{Do: Reject, Status: status, Req: r})
+	c.act(Reject, 0, status, 0, r)
 }
 
 // Start starts an instance and returns its id. Why is the policy's own code; r is the arrival that caused it, or 0.
@@ -97,7 +97,7 @@ func (c *Control) Start(why uint8, r RequestID) InstanceID {
 	c.mayStart(r)
 	i := InstanceID(c.instances.Add(instance{limit: c.cfg.Limit, cause: r, began: c.now, ready: clock.Never}))
 	c.move(i, c.instances.Get(int64(i)), Starting)
-	c.act(Action{Do: Start, Code: why, Inst: i, Req: r})
+	c.act(Start, why, 0, i, r)
 	return i
 }
 
@@ -126,7 +126,7 @@ func (c *Control) Stop(i InstanceID) {
 		return
 	}
 	c.move(i, in, Stopping)
-	c.act(Action{Do: Stop, Inst: i})
+	c.act(Stop, 0, 0, i, 0)
 }
 
 // Shrink obeys a lowered Max: idle instances stop, the longest idle first, then busy ones drain, the oldest first,
@@ -165,13 +165,20 @@ func (c *Control) Mark(i InstanceID, m uint8) {
 	if in := c.instances.Get(int64(i)); in == nil || !in.isAlive() {
 		c.illegal("mark", 0, i, "the instance is "+c.State(i).String())
 	}
-	c.act(Action{Do: Mark, Code: m, Inst: i})
+	c.act(Mark, m, 0, i, 0)
 }
 
-// act appends an action at the present instant.
-func (c *Control) act(a Action) {
-	a.At = c.now
-	c.acts = append(c.acts, a)
+// act appends an action at the present instant. It is written where it will be read: a value of narrow fields that is made
+// first and copied then has to wait for them.
+func (c *Control) act(do Do, code uint8, status int16, i InstanceID, r RequestID) {
+	n := len(c.acts)
+	if n == cap(c.acts) {
+		c.acts = append(c.acts, Action{})
+	} else {
+		c.acts = c.acts[:n+1]
+	}
+	a := &c.acts[n]
+	a.Do, a.Code, a.Status, a.Inst, a.Req, a.At = do, code, status, i, r, c.now
 }
 
 // acting checks that the policy acts when it is its turn.

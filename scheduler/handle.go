@@ -54,9 +54,10 @@ func (c *Core) onArrival(ev Event) {
 	if int64(ev.Req) != c.requests.Last()+1 {
 		c.illegal("event", ev.Req, 0, "an arrival must carry the next serial id")
 	}
-	c.requests.Add(request{state: arrived, since: c.now})
+	_, req := c.requests.New()
+	req.state, req.since = arrived, c.now
 	c.tell(ev)
-	if c.requests.Get(int64(ev.Req)).state == arrived {
+	if req.state == arrived {
 		c.illegal("event", ev.Req, 0, "the policy forgot the request: it must assign, queue or reject it")
 	}
 }
@@ -77,7 +78,7 @@ func (c *Core) onDone(ev Event) {
 	in.served++
 	c.finish(ev.Req, req)
 	if !gone {
-		c.act(Action{Do: End, Code: ev.Code, Status: statusOK, Inst: ev.Inst, Req: ev.Req})
+		c.act(End, ev.Code, statusOK, ev.Inst, ev.Req)
 	}
 	if in.on.size == 0 {
 		c.emptied(ev.Inst, in)
@@ -92,7 +93,7 @@ func (c *Core) emptied(i InstanceID, in *instance) {
 		return
 	}
 	c.move(i, in, Stopping)
-	c.act(Action{Do: Stop, Inst: i})
+	c.act(Stop, 0, 0, i, 0)
 }
 
 // onFailed ends the requests of the instance before the policy learns of it: one by one, the first would free a slot
@@ -109,7 +110,7 @@ func (c *Core) onFailed(ev Event) {
 		gone := req.state == abandoned
 		c.finish(r, req)
 		if !gone {
-			c.act(Action{Do: Lost, Status: statusBadGateway, Inst: ev.Inst, Req: r})
+			c.act(Lost, 0, statusBadGateway, ev.Inst, r)
 		}
 		req.prev, req.next = 0, 0
 		r = next
@@ -179,11 +180,11 @@ func (c *Core) onCancel(ev Event) {
 	case waiting:
 		c.leave(req)
 		c.finish(ev.Req, req)
-		c.act(Action{Do: End, Status: statusClientGone, Req: ev.Req})
+		c.act(End, 0, statusClientGone, 0, ev.Req)
 		c.tell(ev)
 	case running:
 		req.state = abandoned
-		c.act(Action{Do: End, Status: statusClientGone, Inst: req.inst, Req: ev.Req})
+		c.act(End, 0, statusClientGone, req.inst, ev.Req)
 	default:
 		c.stale++
 	}

@@ -36,6 +36,13 @@ func (t *Table[V]) Last() int64 { return t.last }
 
 // Add stores v under the next id, which it returns.
 func (t *Table[V]) Add(v V) int64 {
+	id, place := t.New()
+	*place = v
+	return id
+}
+
+// New stores the zero value under the next id and returns both: filling a large value in place saves copying it.
+func (t *Table[V]) New() (int64, *V) {
 	t.last++
 	t.size++
 	p := t.last >> pageBits
@@ -44,8 +51,7 @@ func (t *Table[V]) Add(v V) int64 {
 	}
 	pg := t.dir[p&int64(len(t.dir)-1)]
 	pg.live |= 1 << (t.last & pageMask)
-	pg.slots[t.last&pageMask] = v
-	return t.last
+	return t.last, &pg.slots[t.last&pageMask]
 }
 
 // Get returns the value of id, or nil if it was dropped or never issued. The pointer is good until Drop(id).

@@ -9,17 +9,39 @@ import (
 	"coldwave/workload"
 )
 
+// life is an instance that has not ended.
+type life struct {
+	record.Instance
+	name     string // what records call it
+	stopping bool   // told to stop
+}
+
+// used notes a request on the instance.
+func (l *life) used(s *run, seq int64) {
+	if l.First == "" {
+		l.First = s.name(seq)
+	}
+}
+
+// name is the request id of an arrival.
+func (s *run) name(seq int64) string { return s.cfg.Run + "-" + strconv.FormatInt(seq, 10) }
+
 // start opens the life of an instance and plans how its start-up ends.
-func (s *run) start(a scheduler.Action) {
-	life := record.Instance{ID: int32(a.Inst), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
+func (s *run) start(a *scheduler.Action) {
+	in := life{name: strconv.Itoa(int(a.Inst))}
+	in.Instance = record.Instance{ID: int32(a.Inst), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
 	var cause workload.Demand
 	if f := s.flights.Get(int64(a.Req)); f != nil { // a cause that has ended is forgotten
-		cause = s.demand(f.seq)
-		life.Cause = s.name(f.seq)
+		cause, in.Cause = f.arrival.Demand, s.name(f.arrival.Seq)
 	}
-	s.lives = append(s.lives, life)
-	s.names = append(s.names, strconv.Itoa(int(a.Inst)))
+	s.lives.Add(in)
+	if s.cfg.ObserveInstance == nil {
+		s.instances = append(s.instances, record.Instance{})
+	}
 	up := s.cfg.Platform.StartUp(int64(a.Inst), cause)
+	if s.cfg.Faults != nil {
+		up = s.cfg.Faults.StartUp(int64(a.Inst), a.At, up)
+	}
 	kind := scheduler.Ready
 	if up.Fails {
 		kind = scheduler.Failed
@@ -27,76 +49,50 @@ func (s *run) start(a scheduler.Action) {
 	s.agenda.push(entry{a.At.Add(max(1, up.Total)), keyOf(kind, 0, int64(a.Inst))})
 }
 
-// name is the request id of an arrival.
-func (s *run) name(seq int64) string { return s.cfg.Run + "-" + strconv.FormatInt(seq, 10) }
-
-// gone closes the life of an instance.
-func (s *run) gone(ev scheduler.Event) {
-	life := &s.lives[ev.Inst-1]
-	life.Stopped, life.Failed = s.now, ev.Kind == scheduler.Failed
-	if in, ok := s.core.Instance(ev.Inst); ok {
-		life.Busy = in.Busy
+// stop plans the end of an instance that was told to stop. It may be gone at the same instant: no policy reads that.
+func (s *run) stop(a *scheduler.Action) {
+	s.lives.Get(int64(a.Inst)).stopping = true
+	at := a.At
+	if s.cfg.Faults != nil {
+		at = max(at, s.cfg.Faults.Stopped(int64(a.Inst), at))
 	}
+	s.agenda.push(entry{at, keyOf(scheduler.Stopped, 0, int64(a.Inst))})
 }
 
-// finish writes the record of a request that has ended.
-func (s *run) finish(a scheduler.Action) {
-	f := s.flights.Get(int64(a.Req))
-	arrival := &s.cfg.Schedule.Arrivals[f.seq]
-	rec := &s.record
-	*rec = record.Record{
-		Seq: arrival.Seq, Wave: arrival.Wave, Intended: arrival.At, Sent: arrival.At, Attempt: 1,
-		Done: a.At, Status: int(a.Status), Server: s.told(a, f),
-	}
-	switch a.Do {
-	case scheduler.Reject:
-		rec.Outcome = record.Rejected
-	case scheduler.Lost:
-		rec.Outcome = record.HTTPError
+// turn tells the core of a turn in the life of an instance.
+func (s *run) turn(ev scheduler.Event) {
+	in := s.lives.Get(int64(ev.Inst))
+	late := in == nil || ev.Kind == scheduler.Ready && in.stopping
+	s.tell(ev)
+	switch {
+	case late: // it had ended, or must
+	case ev.Kind != scheduler.Ready:
+		in.Stopped, in.Failed = s.now, ev.Kind == scheduler.Failed
+		s.bury(in)
 	default:
-		s.lives[f.account.Inst-1].Served++
-		rec.Done = f.account.At.Add(arrival.Demand.Exec + arrival.Demand.Post)
-		if rec.Outcome = record.Outcome(a.Code); rec.Outcome == record.HTTPError {
-			rec.Status = statusBodyFailed
+		in.Ready = s.now
+		if s.cfg.Faults != nil {
+			s.plan(s.cfg.Faults.Crashes(int64(ev.Inst), s.now), keyOf(scheduler.Failed, 0, int64(ev.Inst)))
 		}
 	}
-	rec.FirstByte = rec.Done
-	s.keep(rec)
-	s.flights.Drop(int64(a.Req))
-	s.open--
 }
 
-const statusBodyFailed = 500
-
-// told is what the answer's headers say of the request on the wire.
-func (s *run) told(a scheduler.Action, f *flight) record.Server {
-	if f.account.Inst == 0 {
-		return record.Server{
-			Queue: a.At.Sub(s.core.Since(a.Req)), Start: record.Edge, StartBy: record.ByNone, Source: record.FromPlatform,
-		}
+// bury closes the life of an instance.
+func (s *run) bury(in *life) {
+	if known, ok := s.core.Instance(scheduler.InstanceID(in.ID)); ok {
+		in.Busy = known.Busy
 	}
-	return record.Server{
-		Queue: f.account.Queue, Init: f.account.Init, Exec: min(s.demand(f.seq).Exec, a.At.Sub(f.account.At)),
-		Instance: s.names[f.account.Inst-1],
-		Start:    f.account.Start, StartBy: f.account.StartBy, Source: record.FromPlatform,
+	if s.cfg.ObserveInstance != nil {
+		s.cfg.ObserveInstance(&in.Instance)
+	} else {
+		s.instances[in.ID-1] = in.Instance
 	}
+	s.lives.Drop(int64(in.ID))
 }
 
-func (s *run) keep(rec *record.Record) {
-	if s.cfg.Observe != nil {
-		s.cfg.Observe(rec)
-		return
-	}
-	s.records[rec.Seq] = *rec
-}
-
-// result closes the books.
-func (s *run) result() Result {
-	for _, in := range s.core.Instances(nil) {
-		s.lives[in.ID-1].Busy = in.Busy
-	}
-	return Result{
-		Records: s.records, Instances: s.lives, End: s.now, Events: s.core.Events(),
-		Actions: s.log.actions, Digest: s.log.digest(),
+// endLives closes the books of the instances that are left.
+func (s *run) endLives() {
+	for _, in := range s.lives.All() {
+		s.bury(in)
 	}
 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"coldwave/internal/clock"
 	"coldwave/record"
@@ -12,134 +13,162 @@ import (
 
 // run is the state of one run.
 type run struct {
-	cfg     Config
-	core    *scheduler.Core
-	agenda  agenda
-	acts    []scheduler.Action // of the last call of the core
-	now     clock.Instant
-	fed     int                     // arrivals that are on the agenda or were
-	open    int                     // of these, not ended
-	flights scheduler.Table[flight] // by request id, the same as the core's
-	names   []string                // of the instances
-	lives   []record.Instance       // by instance id - 1
-	record  record.Record           // being written; Observe sees it
-	records []record.Record         // by Seq
-	log     log
+	cfg    Config
+	core   *scheduler.Core
+	agenda agenda
+	acts   []scheduler.Action // of the last call of the core
+	now    clock.Instant
+
+	coming  arrivals
+	length  time.Duration
+	horizon clock.Instant // with nothing under way the run ends after it; Never while more arrives
+	err     error         // of the stream
+
+	early   scheduler.Table[workload.Arrival] // on their way to the core
+	flights scheduler.Table[flight]           // by request id, the same as the core's
+	lives   scheduler.Table[life]             // by instance id, the same as the core's
+
+	step      Step          // Watch sees it
+	record    record.Record // Observe sees it
+	records   []record.Record
+	instances []record.Instance // by ID - 1
+	log       log
 }
 
-// flight is a request that the core knows.
+// flight is a request that the core knows, or that is still on an instance.
 type flight struct {
-	seq     int64 // of its arrival
-	account scheduler.Dispatch
+	arrival workload.Arrival
+	told    scheduler.Dispatch
+	ended   bool // its client has gone; it is still on its instance
 }
 
 func newRun(cfg Config) *run {
-	cfg.Limits.Limit = cmp.Or(cfg.Limits.Limit, int32(cfg.Schedule.Function.Concurrency))
+	cfg.Limits.Limit = cmp.Or(cfg.Limits.Limit, cfg.concurrency())
 	cfg.Run = cmp.Or(cfg.Run, "sim")
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
-	s := &run{cfg: cfg, core: scheduler.New(cfg.Policy, cfg.Limits, cfg.Seed), log: newLog(cfg.Trace)}
-	if cfg.Observe == nil {
-		s.records = make([]record.Record, len(cfg.Schedule.Arrivals))
+	s := &run{cfg: cfg, core: scheduler.New(cfg.Policy, cfg.Limits, cfg.Seed), log: newLog(cfg.Trace), horizon: clock.Never}
+	if s.keeps() && cfg.Schedule != nil {
+		s.records = make([]record.Record, 0, len(cfg.Schedule.Arrivals))
 	}
 	return s
 }
 
+// keeps reports whether the records go to the Result.
+func (s *run) keeps() bool { return s.cfg.Observe == nil && s.cfg.Tally == nil }
+
 func (s *run) run() error {
-	end := clock.Instant(s.cfg.Schedule.Length)
-	last := end.Add(s.cfg.Patience)
-	s.do(s.core.Configure(s.acts[:0], 0, s.cfg.Limits))
+	for k, c := range s.cfg.Changes {
+		s.agenda.push(entry{c.At, keyOf(scheduler.Configure, 0, int64(k))})
+	}
+	s.open()
+	s.configure(s.cfg.Limits)
 	for {
-		s.feed()
-		at, due := s.agenda.top().at, s.core.Next()
-		next := min(at, due)
-		done := s.open == 0 && s.fed == len(s.cfg.Schedule.Arrivals)
+		direct := s.feed()
+		at, due := s.next(direct), s.core.Next()
+		if next := min(at, due); next > s.horizon {
+			if s.early.Len() == 0 && s.flights.Len() == 0 {
+				return s.err
+			}
+			if next > s.horizon.Add(s.cfg.Patience) {
+				return s.stuck()
+			}
+		}
 		switch {
-		case next == clock.Never && done, next > end && done:
-			return nil
-		case next > last:
-			return fmt.Errorf("%w: %d are left at %v, %d of them wait: give the policy a wait limit, or a larger patience than %v",
-				ErrStuck, s.open, s.now, s.core.Waiting(), s.cfg.Patience)
 		case due < at: // at equality the core itself puts what is due in its place
-			s.now = due
-			s.do(s.core.Advance(s.acts[:0], due))
+			s.advance(due)
+		case direct:
+			s.now = at
+			s.arrive(&s.coming.head)
+			s.draw()
 		default:
 			s.handle(s.agenda.pop())
 		}
 	}
 }
 
-// feed plans the arrivals that may be the next event. The core sees an arrival Pre after its intended start, so all with
-// an intended start up to the next event must be planned.
-func (s *run) feed() {
-	arrivals := s.cfg.Schedule.Arrivals
-	for s.fed < len(arrivals) && arrivals[s.fed].At <= s.agenda.top().at {
-		a := &arrivals[s.fed]
-		s.agenda.push(entry{a.At.Add(a.Demand.Pre), keyOf(scheduler.Arrival, 0, int64(s.fed))})
-		s.fed++
-		s.open++
-	}
+func (s *run) stuck() error {
+	return fmt.Errorf("%w: %d are left at %v, %d of them wait: give the policy a wait limit, or a larger patience than %v",
+		ErrStuck, s.early.Len()+s.flights.Len(), s.now, s.core.Waiting(), s.cfg.Patience)
 }
 
-// handle tells the core of one event.
+// handle tells the core of one planned event.
 func (s *run) handle(e entry) {
 	s.now = e.at
-	ev := scheduler.Event{Kind: e.kind()}
-	switch ev.Kind {
+	id := e.id()
+	switch e.kind() {
 	case scheduler.Arrival:
-		ev.Req = scheduler.RequestID(s.flights.Add(flight{seq: e.id()}))
+		s.arrive(s.early.Get(id))
+		s.early.Drop(id)
 	case scheduler.Done:
-		ev.Req = scheduler.RequestID(e.id())
-		ev.Code = uint8(s.outcome(s.flights.Get(e.id()).seq))
+		s.done(id)
+	case scheduler.Cancel:
+		s.tell(scheduler.Event{Kind: scheduler.Cancel, Req: scheduler.RequestID(id)})
+	case scheduler.Configure:
+		s.configure(s.cfg.Changes[id].Limits)
 	default:
-		ev.Inst = scheduler.InstanceID(e.id())
-	}
-	s.do(s.core.Step(s.acts[:0], e.at, ev))
-	switch ev.Kind {
-	case scheduler.Ready:
-		s.lives[ev.Inst-1].Ready = e.at
-	case scheduler.Failed, scheduler.Stopped:
-		s.gone(ev)
-	default:
+		s.turn(scheduler.Event{Kind: e.kind(), Inst: scheduler.InstanceID(id)})
 	}
 }
 
-// outcome returns how the body of an arrival ends.
-func (s *run) outcome(seq int64) record.Outcome {
-	if s.cfg.Platform.RequestFails(seq) {
-		return record.HTTPError
-	}
-	return record.OK
+func (s *run) advance(due clock.Instant) {
+	s.now = due
+	s.took(Step{Advance: true}, s.core.Advance(s.acts[:0], due))
 }
 
-// do carries out what the core decided.
-func (s *run) do(acts []scheduler.Action) {
+func (s *run) configure(limits scheduler.Config) {
+	limits.Limit = cmp.Or(limits.Limit, s.cfg.Limits.Limit)
+	s.took(Step{Event: scheduler.Event{Kind: scheduler.Configure}}, s.core.Configure(s.acts[:0], s.now, limits))
+}
+
+func (s *run) tell(ev scheduler.Event) {
+	acts := s.core.Step(s.acts[:0], s.now, ev)
+	if s.cfg.Watch != nil {
+		s.took(Step{Event: ev}, acts)
+		return
+	}
+	s.carry(acts)
+}
+
+// took shows what the core decided, and carries it out.
+func (s *run) took(step Step, acts []scheduler.Action) {
+	if s.cfg.Watch != nil {
+		step.At, step.Actions, step.Core = s.now, acts, s.core
+		s.step = step
+		s.cfg.Watch(&s.step)
+	}
+	s.carry(acts)
+}
+
+func (s *run) carry(acts []scheduler.Action) {
 	s.acts = acts
-	for _, a := range acts {
-		s.log.add(a)
-		switch a.Do {
-		case scheduler.Assign:
-			s.assign(a)
-		case scheduler.Start:
-			s.start(a)
-		case scheduler.Stop:
-			s.agenda.push(entry{a.At, keyOf(scheduler.Stopped, 0, int64(a.Inst))})
-		case scheduler.Reject, scheduler.Lost, scheduler.End:
-			s.finish(a)
-		case scheduler.Queue, scheduler.Mark:
-		}
+	for k := range acts {
+		s.do(&acts[k])
 	}
 }
 
-// assign plans the end of a request. No delay is zero: what follows at the very instant of its cause would have an order
-// that a real host cannot keep.
-func (s *run) assign(a scheduler.Action) {
-	f := s.flights.Get(int64(a.Req))
-	f.account = s.core.Account(a)
-	if life := &s.lives[a.Inst-1]; life.First == "" {
-		life.First = s.name(f.seq)
+// do carries out one decision.
+func (s *run) do(a *scheduler.Action) {
+	if s.log.trace != NoTrace {
+		s.log.add(*a)
 	}
-	held := max(1, s.demand(f.seq).Exec+s.cfg.Handover)
-	s.agenda.pushRising(entry{a.At.Add(held), keyOf(scheduler.Done, 0, int64(a.Req))})
+	switch a.Do {
+	case scheduler.Assign:
+		s.assign(a)
+	case scheduler.Start:
+		s.start(a)
+	case scheduler.Stop:
+		s.stop(a)
+	case scheduler.Reject, scheduler.Lost, scheduler.End:
+		s.finish(a)
+	case scheduler.Queue, scheduler.Mark:
+	}
 }
 
-func (s *run) demand(seq int64) workload.Demand { return s.cfg.Schedule.Arrivals[seq].Demand }
+// result closes the books.
+func (s *run) result() Result {
+	s.endLives()
+	return Result{
+		Records: s.records, Instances: s.instances, Requests: s.coming.drawn, Length: s.length, End: s.now,
+		Events: s.core.Events(), Stale: s.core.Stale(), Actions: s.log.actions, Digest: s.log.digest(),
+	}
+}

@@ -31,18 +31,41 @@ var ErrConfig = errors.New("bad simulation")
 // ErrStuck is wrapped by Run's error when requests are left that will never end, or not within Patience.
 var ErrStuck = errors.New("requests never end")
 
-// Config is one run. Schedule, Policy and Platform are required.
+// Config is one run. Policy, Platform and one of Schedule and Source are required.
 type Config struct {
 	Schedule *workload.Schedule
+	Source   *workload.Source // instead of Schedule: its arrivals are drawn as they come, and none is held for long
 	Policy   scheduler.Policy // fresh: a policy belongs to one core
-	Limits   scheduler.Config // Limit 0: the schedule's function's concurrency. The zero Max lets nothing start
+	Limits   scheduler.Config // Limit 0: the function's concurrency. The zero Max lets nothing start
+	Changes  []Change         // of the limits, in order of At
 	Platform Platform
-	Handover time.Duration        // from the end of a body until its slot is free; ≥ 0
-	Seed     uint64               // for the text of a panic
-	Run      string               // prefix of the request ids in Instance.Cause; default "sim"
-	Patience time.Duration        // virtual time after the schedule's length; 0: DefaultPatience
-	Trace    Trace                // what is kept of the decisions; default: nothing
-	Observe  func(*record.Record) // gets each record as it is made, instead of Result.Records; it must not keep it
+	Faults   Faults        // nil: none
+	Handover time.Duration // from the end of a body until its slot is free; ≥ 0
+	Seed     uint64        // for the text of a panic
+	Run      string        // prefix of the request ids in Instance.Cause and First; default "sim"
+	Patience time.Duration // virtual time after the schedule's length; 0: DefaultPatience
+	Trace    Trace         // what is kept of the decisions; default: nothing
+
+	// Where the results go. A record is made only if somebody gets it: with Tally and without Observe none is.
+	Observe         func(*record.Record)   // gets each record as it is made, instead of Result.Records; it must not keep it
+	ObserveInstance func(*record.Instance) // gets each instance as it ends, and the rest at the end, instead of Result.Instances
+	Tally           *Tally                 // counts each request; Result.Records stays empty
+	Watch           func(*Step)            // sees each call of the core, its decisions not yet carried out; it must keep nothing
+}
+
+// Change is a change of the limits during a run. One after the schedule's length happens only if requests are left.
+type Change struct {
+	At     clock.Instant // > 0
+	Limits scheduler.Config
+}
+
+// Step is one call of the core.
+type Step struct {
+	At      clock.Instant
+	Advance bool            // the core was only told the time
+	Event   scheduler.Event // what it was told otherwise; of a Configure see Core.Config
+	Actions []scheduler.Action
+	Core    *scheduler.Core // for reading
 }
 
 // Trace says what a run keeps of its core's decisions.
@@ -57,21 +80,28 @@ const (
 
 // Result is what a run gave.
 type Result struct {
-	Records   []record.Record   // in order of Seq; none if Config.Observe is set
-	Instances []record.Instance // in order of ID
+	Records   []record.Record   // in order of Seq; none if Config.Observe or Config.Tally is set
+	Instances []record.Instance // in order of ID; none if Config.ObserveInstance is set
+	Requests  int64             // arrivals of the schedule
+	Length    time.Duration     // that the schedule covers
 	End       clock.Instant     // of the last event
 	Events    int64             // that the core handled
+	Stale     int64             // that came too late and were ignored, see scheduler.Core.Stale
 	Actions   []scheduler.Action
 	Digest    [32]byte // SHA-256 of the actions; equal configurations give equal digests
 }
 
-// Run runs the schedule to its end: until all requests have ended and the schedule's length is over. An error wraps
-// ErrConfig or ErrStuck; with ErrStuck the Result holds what there is. A policy that acts against the rules panics with
-// scheduler.Illegal.
+// Run runs the schedule to its end: until all requests have ended and left their instances, and the schedule's length is
+// over. An error wraps ErrConfig, ErrStuck, or what the Source's stream ended with; with the latter two the Result holds
+// what there is. A policy that acts against the rules panics with scheduler.Illegal.
 //
 // Times of a request: the core sees it Pre after its intended start. Its body runs from the dispatch on for Exec, its
 // answer arrives Post later, and its slot is free Handover after the body. A request that the scheduler answers by
-// itself (rejected, lost) has its answer at once.
+// itself (rejected, lost) has its answer at once. One whose client goes away is Canceled at that instant, without an
+// answer. One whose instance ends between its body and its Done has had its answer.
+//
+// With Tally or Observe, ObserveInstance and a Source a run allocates nothing for a request: its memory is that of what
+// is under way at once.
 func Run(cfg Config) (Result, error) {
 	if err := cfg.check(); err != nil {
 		return Result{}, err
@@ -83,14 +113,37 @@ func Run(cfg Config) (Result, error) {
 
 func (cfg *Config) check() error {
 	var errs []error
-	if cfg.Schedule == nil || cfg.Policy == nil || cfg.Platform == nil {
-		errs = append(errs, fmt.Errorf("%w: schedule, policy and platform are required", ErrConfig))
+	bad := func(format string, args ...any) {
+		errs = append(errs, fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...))
+	}
+	if cfg.Policy == nil || cfg.Platform == nil {
+		bad("policy and platform are required")
+	}
+	if (cfg.Schedule == nil) == (cfg.Source == nil) {
+		bad("give either a schedule or a source of one")
 	}
 	if cfg.Handover < 0 || cfg.Patience < 0 {
-		errs = append(errs, fmt.Errorf("%w: handover %v, patience %v: must be ≥ 0", ErrConfig, cfg.Handover, cfg.Patience))
+		bad("handover %v, patience %v: must be ≥ 0", cfg.Handover, cfg.Patience)
 	}
 	if err := cfg.Limits.Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("%w: %w", ErrConfig, err))
+		bad("%w", err)
+	}
+	before := clock.Instant(0)
+	for k, c := range cfg.Changes {
+		if c.At <= before {
+			bad("change %d of the limits at %v: must be after %v", k+1, c.At, before)
+		}
+		if err := c.Limits.Validate(); err != nil {
+			bad("change %d of the limits: %w", k+1, err)
+		}
+		before = c.At
 	}
 	return errors.Join(errs...)
+}
+
+func (cfg *Config) concurrency() int32 {
+	if cfg.Source != nil {
+		return int32(cfg.Source.Function.Concurrency)
+	}
+	return int32(cfg.Schedule.Function.Concurrency)
 }

@@ -388,29 +388,3 @@ func TestOneServer(t *testing.T) {
 		}
 	}
 }
-
-// BenchmarkRun measures requests per second of a whole run, records kept.
-func BenchmarkRun(b *testing.B) {
-	for _, spec := range []string{"fc-race", "fc-bound"} {
-		b.Run(spec, func(b *testing.B) {
-			d := platform.Default().Draws(1)
-			s := poisson(d, 200_000, ms)
-			b.ReportAllocs()
-			for b.Loop() {
-				p, err := policies.New(spec)
-				if err != nil {
-					b.Fatal(err)
-				}
-				n := 0
-				cfg := sim.Config{
-					Schedule: s, Policy: p, Platform: d, Limits: scheduler.Config{Max: scheduler.Unlimited},
-					Observe: func(*record.Record) { n++ },
-				}
-				if _, err := sim.Run(cfg); err != nil || n != len(s.Arrivals) {
-					b.Fatalf("%d records, %v", n, err)
-				}
-			}
-			b.ReportMetric(float64(len(s.Arrivals)*b.N)/b.Elapsed().Seconds(), "requests/s")
-		})
-	}
-}

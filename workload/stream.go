@@ -29,21 +29,27 @@ func (src Source) Open() *Stream {
 }
 
 // Next returns the next arrival, and false when there is none or after an error.
-func (s *Stream) Next() (Arrival, bool) {
+func (s *Stream) Next() (a Arrival, ok bool) {
+	ok = s.NextTo(&a)
+	return a, ok
+}
+
+// NextTo is Next into an arrival of the caller's. It copies nothing, which shows in a simulation of ten million requests.
+func (s *Stream) NextTo(to *Arrival) bool {
 	if s.err != nil {
-		return Arrival{}, false
+		return false
 	}
 	a, ok := s.next()
 	if !ok {
-		return Arrival{}, false
+		return false
 	}
-	a.Seq = s.drawn
-	a.Demand = s.source.Demands.Demand(a.Seq)
-	if s.err = s.check(&a); s.err != nil {
-		return Arrival{}, false
+	to.Seq, to.At, to.Wave, to.Demand = s.drawn, a.At, a.Wave, s.source.Demands.Demand(s.drawn)
+	if s.err = s.check(to); s.err != nil {
+		*to = Arrival{}
+		return false
 	}
-	s.drawn, s.last = s.drawn+1, a.At
-	return a, true
+	s.drawn, s.last = s.drawn+1, to.At
+	return true
 }
 
 // Err says why Next stopped early. It wraps ErrTooMany or ErrArrival, and is nil after the last arrival.

@@ -1,0 +1,156 @@
+package sim
+
+import (
+	"time"
+
+	"coldwave/internal/clock"
+	"coldwave/record"
+	"coldwave/scheduler"
+	"coldwave/workload"
+)
+
+// arrive tells the core of a request.
+func (s *run) arrive(a *workload.Arrival) {
+	id, f := s.flights.New()
+	f.arrival = *a
+	if s.cfg.Faults != nil {
+		s.plan(s.cfg.Faults.Leaves(a.Seq, s.now), keyOf(scheduler.Cancel, 0, id))
+	}
+	s.tell(scheduler.Event{Kind: scheduler.Arrival, Req: scheduler.RequestID(id)})
+}
+
+// plan puts a consequence on the agenda, if it is to come. No delay is zero: what follows at the very instant of its
+// cause would have an order that a real host cannot keep.
+func (s *run) plan(at clock.Instant, key uint64) {
+	if at != clock.Never {
+		s.agenda.push(entry{max(at, s.now+1), key})
+	}
+}
+
+// assign plans the end of a request.
+func (s *run) assign(a *scheduler.Action) {
+	f := s.flights.Get(int64(a.Req))
+	s.core.AccountTo(&f.told, a)
+	s.lives.Get(int64(a.Inst)).used(s, f.arrival.Seq)
+	over := a.At.Add(f.arrival.Demand.Exec)
+	s.agenda.pushRising(entry{max(a.At+1, over.Add(s.cfg.Handover)), keyOf(scheduler.Done, 0, int64(a.Req))})
+	if s.cfg.Faults != nil {
+		s.plan(s.cfg.Faults.Breaks(f.arrival.Seq, over), keyOf(scheduler.Failed, 0, int64(a.Inst)))
+	}
+}
+
+// done tells the core that a request has left its instance. It may have been lost with it.
+func (s *run) done(id int64) {
+	f := s.flights.Get(id)
+	ev := scheduler.Event{Kind: scheduler.Done, Req: scheduler.RequestID(id)}
+	if f != nil {
+		ev.Code = uint8(s.outcome(f.arrival.Seq))
+	}
+	abandoned := f != nil && f.ended
+	s.tell(ev)
+	if abandoned {
+		s.flights.Drop(id)
+	}
+}
+
+// outcome returns how the body of an arrival ends.
+func (s *run) outcome(seq int64) record.Outcome {
+	if s.cfg.Platform.RequestFails(seq) {
+		return record.HTTPError
+	}
+	return record.OK
+}
+
+// fate is what the client of a request sees.
+type fate struct {
+	outcome record.Outcome
+	status  int
+	done    clock.Instant
+}
+
+const (
+	statusClientGone = 499 // of the core's End for a client that went away
+	statusBodyFailed = 500
+)
+
+// finish ends a request. One that its client has left stays on its instance.
+func (s *run) finish(a *scheduler.Action) {
+	id := int64(a.Req)
+	f := s.flights.Get(id)
+	end := s.fate(a, f)
+	if s.cfg.Tally != nil {
+		s.cfg.Tally.add(end, f, s.waited(a, f))
+	}
+	if s.cfg.Observe != nil || s.cfg.Tally == nil {
+		s.write(a, f, end)
+	}
+	if f.ended = end.outcome == record.Canceled && f.told.Inst != 0; !f.ended {
+		s.flights.Drop(id)
+	}
+}
+
+func (s *run) fate(a *scheduler.Action, f *flight) fate {
+	switch {
+	case a.Do == scheduler.Reject:
+		return fate{record.Rejected, int(a.Status), a.At}
+	case a.Do == scheduler.End && a.Status == statusClientGone:
+		return fate{record.Canceled, 0, a.At}
+	case a.Do == scheduler.Lost && a.At < f.told.At.Add(f.arrival.Demand.Exec):
+		return fate{record.HTTPError, int(a.Status), a.At}
+	}
+	how := record.Outcome(a.Code)
+	if a.Do == scheduler.Lost { // after its body: it has its answer
+		how = s.outcome(f.arrival.Seq)
+	}
+	end := fate{how, statusOK, f.told.At.Add(f.arrival.Demand.Exec + f.arrival.Demand.Post)}
+	if how == record.HTTPError {
+		end.status = statusBodyFailed
+	}
+	s.lives.Get(int64(f.told.Inst)).Served++
+	return end
+}
+
+const statusOK = 200
+
+// waited returns how long a request waited for its instance, or for its end if it never had one.
+func (s *run) waited(a *scheduler.Action, f *flight) time.Duration {
+	if f.told.Inst == 0 {
+		return a.At.Sub(s.core.Since(a.Req))
+	}
+	return f.told.Queue + f.told.Init
+}
+
+// write makes the record of a request that has ended.
+func (s *run) write(a *scheduler.Action, f *flight, end fate) {
+	arrival := &f.arrival
+	rec := &s.record
+	*rec = record.Record{
+		Seq: arrival.Seq, Wave: arrival.Wave, Intended: arrival.At, Sent: arrival.At, FirstByte: end.done, Done: end.done,
+		Outcome: end.outcome, Status: end.status, Attempt: 1,
+	}
+	if end.outcome == record.Canceled {
+		rec.FirstByte = clock.Never // and no header told anything
+	} else {
+		rec.Server = s.server(a, f)
+	}
+	if s.cfg.Observe != nil {
+		s.cfg.Observe(rec)
+		return
+	}
+	for int64(len(s.records)) <= rec.Seq {
+		s.records = append(s.records, record.Record{})
+	}
+	s.records[rec.Seq] = *rec
+}
+
+// server is what the answer's headers say of the request on the wire.
+func (s *run) server(a *scheduler.Action, f *flight) record.Server {
+	if f.told.Inst == 0 {
+		return record.Server{Queue: s.waited(a, f), Start: record.Edge, StartBy: record.ByNone, Source: record.FromPlatform}
+	}
+	return record.Server{
+		Queue: f.told.Queue, Init: f.told.Init, Exec: min(f.arrival.Demand.Exec, a.At.Sub(f.told.At)),
+		Instance: s.lives.Get(int64(f.told.Inst)).name,
+		Start:    f.told.Start, StartBy: f.told.StartBy, Source: record.FromPlatform,
+	}
+}

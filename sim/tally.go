@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"time"
+
+	"coldwave/internal/hdr"
+	"coldwave/record"
+)
+
+// Tally counts requests as they end, in memory that does not grow with them. Make one with NewTally.
+type Tally struct {
+	Outcomes [record.Outcomes]int64
+	Starts   [record.StartKinds]int64 // of all that went to an instance, and record.Edge for those that did not
+	StartBys [record.StartBys]int64   // of the same
+	Waited   time.Duration            // request time spent waiting, in sum: 292 years at most
+	Response *hdr.Histogram           // of the requests that were answered by an instance
+}
+
+// NewTally returns an empty tally of response times up to limit; longer ones count as overflow.
+func NewTally(limit time.Duration) *Tally { return &Tally{Response: hdr.New(limit)} }
+
+// Requests is the number of requests that have ended.
+func (t *Tally) Requests() int64 {
+	n := int64(0)
+	for _, k := range t.Outcomes {
+		n += k
+	}
+	return n
+}
+
+func (t *Tally) add(end fate, f *flight, waited time.Duration) {
+	t.Outcomes[end.outcome]++
+	t.Waited += waited
+	if f.told.Inst == 0 {
+		t.Starts[record.Edge]++
+		t.StartBys[record.ByNone]++
+		return
+	}
+	t.Starts[f.told.Start]++
+	t.StartBys[f.told.StartBy]++
+	if end.outcome != record.Canceled {
+		// A response time is never negative, and 2⁶³ of them never end: the histogram refuses nothing.
+		_ = t.Response.Record(end.done.Sub(f.arrival.At))
+	}
+}
