@@ -192,7 +192,7 @@ func instanceFinding(c cell, near span, all levels) string {
 func instanceTable(c cell) grid {
 	g := grid{Caption: "Instances, " + c.Label(), Columns: []column{
 		{Name: "instance", Number: true}, {Name: "started s", Number: true}, {Name: "start-up s", Number: true},
-		{Name: "stopped s", Number: true}, {Name: "served", Number: true}, {Name: "busy s", Number: true}, {Name: "failed"},
+		{Name: "stopped s", Number: true}, {Name: "served", Number: true}, {Name: "busy s", Number: true}, {Name: "first used by"}, {Name: "failed"},
 	}}
 	for i, inst := range c.Run.Instances {
 		if i == tableRows {
@@ -210,7 +210,7 @@ func instanceTable(c cell) grid {
 			failed = "failed"
 		}
 		g.add(count(int(inst.ID)), inUnit(time.Duration(inst.Started), seconds, 3), startUp, stopped, count(inst.Served),
-			inUnit(inst.Busy, seconds, 3), failed)
+			inUnit(inst.Busy, seconds, 3), usedBy(&inst), failed)
 	}
 	return g
 }

@@ -92,6 +92,9 @@ func (m *model) arrive(wave int32, at clock.Instant, d workload.Demand) {
 	}
 	end := begin.Add(body)
 	m.free[inst] = end
+	if m.run.Instances[inst].Served == 0 {
+		m.run.Instances[inst].First = fmt.Sprintf("r-%d", seq)
+	}
 	m.run.Instances[inst].Served++
 	m.run.Instances[inst].Busy += body
 	r.Done = end.Add(d.Post)
@@ -127,7 +130,7 @@ func (m *model) start(now clock.Instant, d workload.Demand) int {
 	ready := now.Add(m.between(1700*time.Millisecond, 3000*time.Millisecond) - body - d.Overhead())
 	m.free = append(m.free, ready)
 	m.run.Instances = append(m.run.Instances, record.Instance{
-		ID: int32(len(m.free)), Started: now, Ready: ready, Stopped: clock.Never, Cause: "r",
+		ID: int32(len(m.free)), Started: now, Ready: ready, Stopped: clock.Never, Cause: fmt.Sprintf("r-%d", len(m.run.Records)),
 	})
 	return len(m.free) - 1
 }

@@ -21,8 +21,8 @@ const (
 // nanoseconds since the run's epoch; what has no sample is null, never zero. Its only errors are those of w.
 func VerificationJSON(w io.Writer, v Verification) error {
 	doc := verifyDoc{
-		Schema: VerifySchema, ID: v.ID, Tool: metaOf(v.Meta), Driver: v.Driver, Law: v.Law, Quick: v.Quick, Tries: v.Tries,
-		Elapsed: int64(v.Elapsed), Verdict: verdictOf(v.Claims), Claims: []claimDoc{}, Ladder: ladderDocs(v.Ladder),
+		Schema: VerifySchema, ID: known(idFor(v.ID, v.Driver)), Tool: metaFor(v.Meta, v.Driver), Driver: v.Driver, Law: v.Law, Quick: v.Quick, Tries: v.Tries,
+		Elapsed: elapsedFor(int64(v.Elapsed), v.Driver), Verdict: verdictOf(v.Claims), Claims: []claimDoc{}, Ladder: ladderDocs(v.Ladder),
 		Runs: []runDoc{},
 	}
 	for _, c := range v.Claims {
@@ -37,7 +37,9 @@ func VerificationJSON(w io.Writer, v Verification) error {
 // SingleJSON writes r as one JSON document of RunSchema, with the units of VerificationJSON. Its only errors are those
 // of w.
 func SingleJSON(w io.Writer, r Single) error {
-	return encode(w, singleDoc{Schema: RunSchema, Tool: metaOf(r.Meta), Elapsed: int64(r.Elapsed), runDoc: runOf(&r.Run)})
+	return encode(w, singleDoc{
+		Schema: RunSchema, Tool: metaFor(r.Meta, r.Run.Driver), Elapsed: elapsedFor(int64(r.Elapsed), r.Run.Driver), runDoc: runOf(&r.Run),
+	})
 }
 
 // encode builds the whole document before it writes the first byte: half a document is worse than none.
@@ -68,13 +70,13 @@ func escapeRunes(doc string) string {
 
 type verifyDoc struct {
 	Schema  string      `json:"schema"`
-	ID      string      `json:"id"`
+	ID      *string     `json:"id"`
 	Tool    metaDoc     `json:"tool"`
 	Driver  string      `json:"driver"`
 	Law     string      `json:"law"`
 	Quick   bool        `json:"quick"`
 	Tries   int         `json:"tries"`
-	Elapsed int64       `json:"elapsed_ns"`
+	Elapsed *int64      `json:"elapsed_ns"`
 	Verdict verdictDoc  `json:"verdict"`
 	Claims  []claimDoc  `json:"claims"`
 	Ladder  []ladderDoc `json:"ladder"`
@@ -84,7 +86,7 @@ type verifyDoc struct {
 type singleDoc struct {
 	Schema  string  `json:"schema"`
 	Tool    metaDoc `json:"tool"`
-	Elapsed int64   `json:"elapsed_ns"`
+	Elapsed *int64  `json:"elapsed_ns"`
 	runDoc
 }
 
@@ -92,9 +94,9 @@ type metaDoc struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
 	Commit  *string `json:"commit"`
-	Go      string  `json:"go"`
-	OS      string  `json:"os"`
-	CPUs    int     `json:"cpus"`
+	Go      *string `json:"go"`
+	OS      *string `json:"os"`
+	CPUs    *int    `json:"cpus"`
 	Began   *string `json:"began"`
 	Command string  `json:"command"`
 	Seed    uint64  `json:"seed"`
@@ -140,7 +142,7 @@ type ladderDoc struct {
 }
 
 func metaOf(m Meta) metaDoc {
-	return metaDoc{Name: m.Tool, Version: m.Version, Commit: known(m.Commit), Go: m.Go, OS: m.OS, CPUs: m.CPUs,
+	return metaDoc{Name: m.Tool, Version: m.Version, Commit: known(m.Commit), Go: known(m.Go), OS: known(m.OS), CPUs: &m.CPUs,
 		Began: known(wallTime(m.Began)), Command: m.Command, Seed: m.Seed}
 }
 

@@ -20,6 +20,8 @@ type runDoc struct {
 	Seed      uint64              `json:"seed"`
 	Hash      string              `json:"schedule_hash"`
 	Epoch     *string             `json:"epoch"`
+	Log       *string             `json:"event_log_sha256"`
+	Quantiles string              `json:"quantiles"`
 	Schedule  scheduleDoc         `json:"schedule"`
 	Host      hostDoc             `json:"host"`
 	Scheduled int                 `json:"scheduled"`
@@ -34,6 +36,7 @@ type runDoc struct {
 	Waves     []waveDoc           `json:"waves"`
 	Windows   []windowDoc         `json:"windows"`
 	Instances instancesDoc        `json:"instances"`
+	Uses      attributionDoc      `json:"attribution"`
 	Warnings  []warningDoc        `json:"warnings"`
 }
 
@@ -90,6 +93,7 @@ type instancesDoc struct {
 	Allocated int64 `json:"allocated_ns"`
 	Ready     int64 `json:"ready_ns"`
 	Busy      int64 `json:"busy_ns"`
+	Idle      int64 `json:"idle_ns"`
 	Waiting   int64 `json:"request_waiting_ns"`
 }
 
@@ -108,9 +112,10 @@ func runOf(r *analysis.Run) runDoc {
 		Answered: statsDocOf(s.All), OK: statsDocOf(s.OK), ByStart: map[string]statsDoc{}, Service: statsDocOf(s.Service),
 		SendLag: statsDocOf(s.SendLag), Waves: []waveDoc{}, Windows: []windowDoc{}, Warnings: []warningDoc{},
 		Instances: instancesDoc{Starts: s.Instances.Starts, Failed: s.Instances.Failed, Peak: s.Instances.Peak,
-			Allocated: int64(s.Instances.Allocated), Ready: int64(s.Instances.Ready), Busy: int64(s.Instances.Busy), Waiting: int64(s.Waiting)},
+			Allocated: int64(s.Instances.Allocated), Ready: int64(s.Instances.Ready), Busy: int64(s.Instances.Busy),
+			Idle: int64(s.Instances.Idle), Waiting: int64(s.Waiting)},
 	}
-	d.Epoch = known(wallTime(r.Epoch))
+	d.Epoch, d.Log, d.Quantiles, d.Uses = known(wallTime(r.Epoch)), known(r.Log), quantiles(s.Buckets), attributionOf(&s.Uses)
 	if s := r.Schedule; s != nil {
 		d.Schedule = scheduleDoc{Pattern: s.Pattern, Length: int64(s.Length), Function: s.Function}
 	}

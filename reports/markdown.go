@@ -26,6 +26,9 @@ func VerificationMarkdown(w io.Writer, v Verification) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
+	for _, g := range attributionGrids(ps) {
+		m.folded(g)
+	}
 	m.folded(lagGrid(ps))
 	_, err := io.WriteString(w, m.text.String())
 	return err
@@ -50,6 +53,9 @@ func SingleMarkdown(w io.Writer, r Single) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
+	for _, g := range attributionGrids(ps) {
+		m.folded(g)
+	}
 	m.folded(lagGrid(ps))
 	_, err := io.WriteString(w, m.text.String())
 	return err

@@ -90,7 +90,7 @@ func instanceSection(ps []pair) section {
 		s.Figures = []*figure{}
 		return s
 	}
-	s.Figures = append(s.Figures, &figure{Tables: []grid{startGrid(ps), timeGrid(ps)}, Open: true})
+	s.Figures = append(s.Figures, &figure{Tables: append([]grid{startGrid(ps), timeGrid(ps)}, attributionGrids(ps)...), Open: true})
 	return s
 }
 

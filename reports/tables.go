@@ -47,13 +47,13 @@ func startGrid(ps []pair) grid {
 func timeGrid(ps []pair) grid {
 	g := grid{Caption: "Instance time (instance-seconds)", Columns: []column{
 		{Name: "pattern"}, {Name: "policy"}, {Name: "allocated", Number: true}, {Name: "ready", Number: true},
-		{Name: "busy", Number: true}, {Name: "requests waiting", Number: true},
-	}, Notes: []string{"allocated: from the decision to start; ready: from ready; busy: with a request in flight; requests waiting: " +
+		{Name: "busy", Number: true}, {Name: "idle", Number: true}, {Name: "requests waiting", Number: true},
+	}, Notes: []string{"allocated: from the decision to start; ready: from ready; busy: with a request in flight; idle: ready without one; requests waiting: " +
 		"request-seconds from accepted until dispatched."}}
 	for _, p := range ps {
 		for _, c := range p.Cells {
 			n := c.Run.Summary.Instances
-			g.add(p.Pattern, c.Policy, instanceSeconds(n.Allocated), instanceSeconds(n.Ready), instanceSeconds(n.Busy),
+			g.add(p.Pattern, c.Policy, instanceSeconds(n.Allocated), instanceSeconds(n.Ready), instanceSeconds(n.Busy), instanceSeconds(n.Idle),
 				instanceSeconds(c.Run.Summary.Waiting))
 		}
 	}

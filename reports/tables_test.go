@@ -173,7 +173,7 @@ func TestRunSentence(t *testing.T) {
 		{"an external target", Single{Run: analysis.Run{ID: "x", Pattern: "p", Target: "http://127.0.0.1:1", Driver: "wire"}, Elapsed: time.Second},
 			"Run x: p against http://127.0.0.1:1, over HTTP, seed 0, 1.00 s elapsed."},
 		{"virtual time", Single{Run: analysis.Run{ID: "x", Pattern: "p", Policy: "q", Driver: "virtual"}},
-			"Run x: p under q, in virtual time, seed 0, 0 s elapsed."},
+			"Run x: p under q, in virtual time, seed 0."},
 	} {
 		if got := runSentence(&row.in); got != row.want {
 			t.Errorf("%s: runSentence = %q, want %q", row.why, got, row.want)

@@ -39,6 +39,7 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	}
 	p.grid(startGrid(ps))
 	p.grid(timeGrid(ps))
+	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
 	for i := range v.Runs {
 		p.warnings(v.Runs[i].Pattern+" "+v.Runs[i].Policy+": ", v.Runs[i].Summary.Warnings)
@@ -67,8 +68,24 @@ func SingleText(w io.Writer, r Single, s Style) error {
 		p.grid(startGrid(ps))
 		p.grid(timeGrid(ps))
 	}
+	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
+	p.sentence(logSentence(&r.Run))
 	return p.err
+}
+
+// logSentence names the decisions of the run: equal ones have equal hashes.
+func logSentence(r *analysis.Run) string {
+	if r.Log == "" {
+		return ""
+	}
+	return "Event log SHA-256 " + r.Log + "."
+}
+
+func (p *printer) grids(all []grid) {
+	for _, g := range all {
+		p.grid(g)
+	}
 }
 
 func (p *printer) grid(g grid) {
@@ -225,7 +242,11 @@ func runSentence(r *Single) string {
 	if r.Run.Law != "" {
 		text += ", cold-start law " + r.Run.Law
 	}
-	return fmt.Sprintf("%s, %s, seed %d, %s.", text, driver(r.Run.Driver), r.Run.Seed, elapsed(r.Elapsed))
+	text += fmt.Sprintf(", %s, seed %d", driver(r.Run.Driver), r.Run.Seed)
+	if r.Run.Driver != virtualDriver {
+		text += ", " + elapsed(r.Elapsed)
+	}
+	return text + "." + bucketSentence(r.Run.Summary.Buckets)
 }
 
 // driver says how time passed, in words.
