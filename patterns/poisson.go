@@ -31,7 +31,7 @@ func (p Poisson) Open(r *rand.Rand) func() (workload.Arrival, bool) {
 			return workload.Arrival{}, false
 		}
 		sent++
-		return alone(at), true
+		return workload.Arrival{At: at, Wave: -1}, true
 	}
 }
 

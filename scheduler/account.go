@@ -18,6 +18,7 @@ type Dispatch struct {
 	Queue   time.Duration // the rest of the wait
 	Start   record.StartKind
 	StartBy record.StartBy
+	First   bool // no request was on Inst before
 }
 
 // Account accounts for an Assign action of the host's last call: later the request or the instance may have ended. For
@@ -37,7 +38,7 @@ func (c *Control) AccountTo(d *Dispatch, a *Action) {
 	d.Inst, d.Cause, d.Since, d.At = a.Inst, in.cause, req.since, a.At
 	d.Init = overlap(req.since, a.At, in.began, in.ready)
 	d.Queue = a.At.Sub(req.since) - d.Init
-	d.Start = record.StartKind(a.Code)
+	d.Start, d.First = record.StartKind(a.Code), in.served == 0 && in.on.first == a.Req
 	d.StartBy = startBy(d.Start, a.Req, in.cause)
 }
 

@@ -42,7 +42,7 @@ func (c *Core) Step(dst []Action, now clock.Instant, ev Event) []Action {
 	if ev.Kind == Timer || ev.Kind == Tick {
 		c.illegal("event", ev.Req, ev.Inst, "timers and ticks are the core's own; the host calls Advance")
 	}
-	c.handle(ev)
+	c.handle(&ev)
 	return c.leaveWith()
 }
 
@@ -67,7 +67,7 @@ func (c *Core) Configure(dst []Action, now clock.Instant, cfg Config) []Action {
 	c.enter(dst, now)
 	c.fire(now, now)
 	c.now, c.cfg = now, cfg.withDefaults()
-	c.handle(Event{Kind: Configure})
+	c.handle(&Event{Kind: Configure})
 	return c.leaveWith()
 }
 
@@ -117,12 +117,12 @@ func (c *Core) fire(timers, ticks clock.Instant) {
 			c.deadlines.pop()
 			if c.holds(d) {
 				c.now = d.at
-				c.handle(Event{Kind: Timer, Req: d.req})
+				c.handle(&Event{Kind: Timer, Req: d.req})
 			}
 		case c.ticks.soonest < ticks && c.ticks.soonest < d.at:
 			t := c.ticks.take()
 			c.now = t.at
-			c.handle(Event{Kind: Tick, Code: t.name})
+			c.handle(&Event{Kind: Tick, Code: t.name})
 		default:
 			return
 		}

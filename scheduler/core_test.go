@@ -184,10 +184,10 @@ func TestStartKinds(t *testing.T) {
 	step(200, ready(1)) // serves r4
 	step(210, arrival(5))
 	want := []Dispatch{
-		{Inst: 2, Cause: 2, Since: 0, At: 100, Init: 90, Queue: 10, Start: record.Cold, StartBy: record.ByOther},
+		{Inst: 2, Cause: 2, Since: 0, At: 100, Init: 90, Queue: 10, Start: record.Cold, StartBy: record.ByOther, First: true},
 		{Inst: 2, Cause: 2, Since: 10, At: 100, Init: 90, Start: record.ColdWait, StartBy: record.ByOwn},
 		{Inst: 2, Cause: 2, Since: 20, At: 150, Init: 80, Queue: 50, Start: record.Queued, StartBy: record.ByNone},
-		{Inst: 1, Cause: 1, Since: 30, At: 200, Init: 170, Start: record.Cold, StartBy: record.ByOther},
+		{Inst: 1, Cause: 1, Since: 30, At: 200, Init: 170, Start: record.Cold, StartBy: record.ByOther, First: true},
 		{Inst: 1, Cause: 1, Since: 210, At: 210, Start: record.Warm, StartBy: record.ByNone},
 	}
 	for k := range min(len(got), len(want)) {

@@ -3,7 +3,7 @@ package scheduler
 import "coldwave/internal/clock"
 
 // handle does the core's part of an event and then asks the policy.
-func (c *Core) handle(ev Event) {
+func (c *Core) handle(ev *Event) {
 	c.events++
 	c.kind = ev.Kind
 	if !c.begun && ev.Kind != Configure {
@@ -36,13 +36,13 @@ func (c *Core) handle(ev Event) {
 }
 
 // tell asks the policy.
-func (c *Core) tell(ev Event) {
+func (c *Core) tell(ev *Event) {
 	c.inside = true
-	c.policy.Handle(&c.Control, ev)
+	c.policy.Handle(&c.Control, *ev)
 	c.inside = false
 }
 
-func (c *Core) onConfigure(ev Event) {
+func (c *Core) onConfigure(ev *Event) {
 	c.begun = true
 	c.tell(ev)
 	if c.alive.size > c.cfg.Max && !c.cfg.Overshoot {
@@ -50,7 +50,7 @@ func (c *Core) onConfigure(ev Event) {
 	}
 }
 
-func (c *Core) onArrival(ev Event) {
+func (c *Core) onArrival(ev *Event) {
 	if int64(ev.Req) != c.requests.Last()+1 {
 		c.illegal("event", ev.Req, 0, "an arrival must carry the next serial id")
 	}
@@ -62,7 +62,7 @@ func (c *Core) onArrival(ev Event) {
 	}
 }
 
-func (c *Core) onDone(ev Event) {
+func (c *Core) onDone(ev *Event) {
 	req := c.known(ev)
 	if req == nil {
 		return
@@ -98,7 +98,7 @@ func (c *Core) emptied(i InstanceID, in *instance) {
 
 // onFailed ends the requests of the instance before the policy learns of it: one by one, the first would free a slot
 // on an instance that is dead. A policy that has let the instance go is not told.
-func (c *Core) onFailed(ev Event) {
+func (c *Core) onFailed(ev *Event) {
 	in := c.met(ev)
 	if in == nil {
 		return
@@ -123,7 +123,7 @@ func (c *Core) onFailed(ev Event) {
 	}
 }
 
-func (c *Core) onStopped(ev Event) {
+func (c *Core) onStopped(ev *Event) {
 	in := c.met(ev)
 	if in == nil {
 		return
@@ -135,7 +135,7 @@ func (c *Core) onStopped(ev Event) {
 	c.tell(ev)
 }
 
-func (c *Core) onReady(ev Event) {
+func (c *Core) onReady(ev *Event) {
 	in := c.met(ev)
 	if in == nil {
 		return
@@ -154,7 +154,7 @@ func (c *Core) onReady(ev Event) {
 	}
 }
 
-func (c *Core) onTimer(ev Event) {
+func (c *Core) onTimer(ev *Event) {
 	c.tell(ev)
 	if c.deadlineOf(ev.Req) <= c.now {
 		c.illegal("event", ev.Req, 0, "the policy let a deadline pass: it must end the request or give it a later one")
@@ -171,7 +171,7 @@ func (c *Core) deadlineOf(r RequestID) clock.Instant {
 
 // onCancel ends a request whose client has gone. One that runs keeps its slot until Done: the worker is really busy.
 // The policy is told of one that waited.
-func (c *Core) onCancel(ev Event) {
+func (c *Core) onCancel(ev *Event) {
 	req := c.known(ev)
 	if req == nil {
 		return
@@ -190,7 +190,7 @@ func (c *Core) onCancel(ev Event) {
 	}
 }
 
-func (c *Core) onSample(ev Event) {
+func (c *Core) onSample(ev *Event) {
 	in := c.met(ev)
 	if in == nil {
 		return
@@ -203,7 +203,7 @@ func (c *Core) onSample(ev Event) {
 }
 
 // known returns the request of an event, nil if it has ended.
-func (c *Core) known(ev Event) *request {
+func (c *Core) known(ev *Event) *request {
 	if ev.Req <= 0 || int64(ev.Req) > c.requests.Last() {
 		c.illegal("event", ev.Req, 0, "no such request has arrived")
 	}
@@ -216,7 +216,7 @@ func (c *Core) known(ev Event) *request {
 }
 
 // met returns the instance of an event, nil if it has ended.
-func (c *Core) met(ev Event) *instance {
+func (c *Core) met(ev *Event) *instance {
 	if ev.Inst <= 0 || int64(ev.Inst) > c.instances.Last() {
 		c.illegal("event", 0, ev.Inst, "no such instance was started")
 	}

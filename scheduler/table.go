@@ -69,11 +69,14 @@ func (t *Table[V]) Get(id int64) *V {
 
 // Drop forgets the value of id. Dropping an id that holds nothing does nothing.
 func (t *Table[V]) Drop(id int64) {
-	if t.Get(id) == nil {
+	p := id >> pageBits
+	if p < t.head || p >= t.tail {
 		return
 	}
-	p := id >> pageBits
 	pg := t.dir[p&int64(len(t.dir)-1)]
+	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
+		return
+	}
 	pg.live &^= 1 << (id & pageMask)
 	t.size--
 	if pg.live == 0 && p < t.last>>pageBits {

@@ -50,30 +50,19 @@ func (s *run) draw() {
 // last is the id of an arrival that comes after all that are planned.
 const last = math.MaxInt64 & idMask
 
-// feed plans the arrivals that may come before the next event, and reports whether the head is itself the next one. The
-// core sees an arrival Pre after its intended start, so all with an intended start up to the next event must be planned.
+// soonest returns the instant of the next event that is not the core's own, and whether that event is the head. The core
+// sees an arrival Pre after its intended start, so all with an intended start up to the next event are planned first.
 // One without Pre needs no plan.
-func (s *run) feed() bool {
-	c := &s.coming
-	for c.more {
-		next := s.agenda.top()
-		if c.head.At > next.at {
-			return false
-		}
+func (s *run) soonest() (at clock.Instant, head bool) {
+	next := s.agenda.top()
+	for c := &s.coming; c.more && c.head.At <= next.at; next = s.agenda.top() {
 		if c.head.Demand.Pre == 0 && less(entry{c.head.At, keyOf(scheduler.Arrival, 0, last)}, next) == 1 {
-			return true
+			return c.head.At, true
 		}
-		id := s.early.Add(c.head)
+		id, early := s.early.New()
+		*early = c.head
 		s.agenda.push(entry{c.head.At.Add(c.head.Demand.Pre), keyOf(scheduler.Arrival, 0, id)})
 		s.draw()
 	}
-	return false
-}
-
-// next returns the instant of the next event that is not the core's own.
-func (s *run) next(direct bool) clock.Instant {
-	if direct {
-		return s.coming.head.At
-	}
-	return s.agenda.top().at
+	return next.at, false
 }

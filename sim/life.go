@@ -14,13 +14,7 @@ type life struct {
 	record.Instance
 	name     string // what records call it
 	stopping bool   // told to stop
-}
-
-// used notes a request on the instance.
-func (l *life) used(s *run, seq int64) {
-	if l.First == "" {
-		l.First = s.name(seq)
-	}
+	answered int    // requests that it answered, less those that it finished as the core counts them
 }
 
 // name is the request id of an arrival.
@@ -80,7 +74,7 @@ func (s *run) turn(ev scheduler.Event) {
 // bury closes the life of an instance.
 func (s *run) bury(in *life) {
 	if known, ok := s.core.Instance(scheduler.InstanceID(in.ID)); ok {
-		in.Busy = known.Busy
+		in.Busy, in.Served = known.Busy, known.Served+in.answered
 	}
 	if s.cfg.ObserveInstance != nil {
 		s.cfg.ObserveInstance(&in.Instance)

@@ -31,7 +31,9 @@ func (s *run) plan(at clock.Instant, key uint64) {
 func (s *run) assign(a *scheduler.Action) {
 	f := s.flights.Get(int64(a.Req))
 	s.core.AccountTo(&f.told, a)
-	s.lives.Get(int64(a.Inst)).used(s, f.arrival.Seq)
+	if f.told.First {
+		s.lives.Get(int64(a.Inst)).First = s.name(f.arrival.Seq)
+	}
 	over := a.At.Add(f.arrival.Demand.Exec)
 	s.agenda.pushRising(entry{max(a.At+1, over.Add(s.cfg.Handover)), keyOf(scheduler.Done, 0, int64(a.Req))})
 	if s.cfg.Faults != nil {
@@ -46,11 +48,15 @@ func (s *run) done(id int64) {
 	if f != nil {
 		ev.Code = uint8(s.outcome(f.arrival.Seq))
 	}
-	abandoned := f != nil && f.ended
-	s.tell(ev)
-	if abandoned {
+	if f != nil && f.ended { // nobody waits for the answer any more
+		if in := s.lives.Get(int64(f.told.Inst)); in != nil {
+			in.answered--
+		}
+		s.tell(ev)
 		s.flights.Drop(id)
+		return
 	}
+	s.tell(ev)
 }
 
 // outcome returns how the body of an arrival ends.
@@ -99,14 +105,14 @@ func (s *run) fate(a *scheduler.Action, f *flight) fate {
 		return fate{record.HTTPError, int(a.Status), a.At}
 	}
 	how := record.Outcome(a.Code)
-	if a.Do == scheduler.Lost { // after its body: it has its answer
+	if a.Do == scheduler.Lost { // after its body: it has its answer, though the core does not know
 		how = s.outcome(f.arrival.Seq)
+		s.lives.Get(int64(f.told.Inst)).answered++
 	}
 	end := fate{how, statusOK, f.told.At.Add(f.arrival.Demand.Exec + f.arrival.Demand.Post)}
 	if how == record.HTTPError {
 		end.status = statusBodyFailed
 	}
-	s.lives.Get(int64(f.told.Inst)).Served++
 	return end
 }
 

@@ -63,8 +63,8 @@ func (s *run) run() error {
 	s.open()
 	s.configure(s.cfg.Limits)
 	for {
-		direct := s.feed()
-		at, due := s.next(direct), s.core.Next()
+		at, head := s.soonest()
+		due := s.core.Next()
 		if next := min(at, due); next > s.horizon {
 			if s.early.Len() == 0 && s.flights.Len() == 0 {
 				return s.err
@@ -76,7 +76,7 @@ func (s *run) run() error {
 		switch {
 		case due < at: // at equality the core itself puts what is due in its place
 			s.advance(due)
-		case direct:
+		case head:
 			s.now = at
 			s.arrive(&s.coming.head)
 			s.draw()
