@@ -29,7 +29,7 @@ type Run struct {
 	Twin      *Distance // to the same run in virtual time; nil: it was not made
 }
 
-// Host says whether the machine was calm enough for the run's times to mean anything (POLICIES.md FR-0).
+// Host says whether the machine was calm enough for the run's times to mean anything (FR-0).
 type Host struct {
 	Overshoot Stats  // how late sleeps of 100 ms ended
 	Loopback  Stats  // round trips to a null server on loopback

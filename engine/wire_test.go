@@ -102,7 +102,7 @@ func carry(t *testing.T, c *courier, r Request) Exchange {
 	return x
 }
 
-// Each way of failing has one outcome and one class (DESIGN part 3).
+// Each way of failing has one outcome and one class.
 func TestTransportErrorClasses(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

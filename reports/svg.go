@@ -31,7 +31,6 @@ type shape struct {
 	D          string // path
 	Text       string // text, or what is told of the shape under the pointer
 	Anchor     string // text: start, middle or end
-	Turned     bool   // text: reads upwards
 }
 
 func (d *drawing) line(class string, x1, y1, x2, y2 px) {
@@ -48,10 +47,6 @@ func (d *drawing) circle(class string, x, y, r px, tip string) {
 
 func (d *drawing) text(class, anchor string, x, y px, text string) {
 	d.Shapes = append(d.Shapes, shape{Kind: "text", Class: class, Anchor: anchor, X: x, Y: y, Text: text})
-}
-
-func (d *drawing) turned(class string, x, y px, text string) {
-	d.Shapes = append(d.Shapes, shape{Kind: "text", Class: class, Anchor: "middle", X: x, Y: y, Text: text, Turned: true})
 }
 
 func (d *drawing) path(class, data string) {
