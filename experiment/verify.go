@@ -1,17 +1,14 @@
 package experiment
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
 	"coldwave/analysis"
 	"coldwave/internal/realclock"
-	"coldwave/patterns"
 	"coldwave/platform"
 	"coldwave/references"
 	"coldwave/reports"
@@ -47,9 +44,6 @@ type Verify struct {
 	// MakePolicy makes the policy of a role instead of Before and After; for tests. nil: by name.
 	MakePolicy func(references.Role) (scheduler.Policy, error)
 }
-
-// Documented lists the documented patterns in the order of their reports.
-func Documented() []string { return []string{"fc-ramp", "fc-burst"} }
 
 // Run runs all cells side by side, judges the claims, and does it again while the host is too busy, at most Tries
 // times. With an error the result holds what was recorded until then.
@@ -108,112 +102,17 @@ func hostReason(e references.Evidence) string {
 	return fmt.Sprintf("it stood still for up to %.1f ms while the run was on", milliseconds(e.Host.During.Max))
 }
 
-// claims returns the claims to judge.
+// claims returns the claims to judge. On the wire those that need virtual time count only if they were asked for by name:
+// they could only be told not to be comparable.
 func (v Verify) claims() ([]references.Claim, error) {
 	all, err := references.Load()
 	if err != nil {
 		return nil, err
 	}
+	if len(v.Claims) == 0 && !v.Virtual {
+		all = slices.DeleteFunc(all, func(c references.Claim) bool { return c.Driver == "virtual" })
+	}
 	return references.Select(all, v.Claims)
-}
-
-// cells returns the cells that the claims need, in the order of the reports: patterns outermost, before first, cells
-// with a limit of instances last.
-func (v Verify) cells(claims []references.Claim) ([]Cell, error) {
-	var cells []Cell
-	for _, n := range v.needs(claims) {
-		pair, err := v.pair(n.pattern, n.limit)
-		if err != nil {
-			return nil, err
-		}
-		cells = append(cells, pair...)
-	}
-	return cells, nil
-}
-
-// need is a pattern and a limit of instances that some claim speaks of.
-type need struct {
-	pattern string
-	limit   int
-}
-
-// needs lists what the claims speak of. The claims about a limit of instances count only if they were asked for by name:
-// they cost two cells more.
-func (v Verify) needs(claims []references.Claim) []need {
-	wanted := map[need]bool{}
-	for _, c := range claims {
-		quota, limited := c.Limits["quota"]
-		for _, p := range v.patterns() {
-			switch {
-			case c.Pattern != "" && c.Pattern != p:
-			case !limited:
-				wanted[need{p, scheduler.Unlimited}] = true
-			case len(v.Claims) > 0:
-				wanted[need{p, int(quota)}] = true
-			}
-		}
-	}
-	var out []need
-	for _, p := range v.patterns() {
-		if n := (need{p, scheduler.Unlimited}); wanted[n] {
-			out = append(out, n)
-			delete(wanted, n)
-		}
-	}
-	rest := slices.Collect(maps.Keys(wanted))
-	slices.SortFunc(rest, func(a, b need) int { return cmp.Or(cmp.Compare(a.pattern, b.pattern), cmp.Compare(a.limit, b.limit)) })
-	return append(out, rest...)
-}
-
-func (v Verify) patterns() []string {
-	if len(v.Patterns) == 0 {
-		return Documented()
-	}
-	return v.Patterns
-}
-
-// pair returns the two cells of a pattern.
-func (v Verify) pair(pattern string, limit int) ([]Cell, error) {
-	process, err := v.process(pattern)
-	if err != nil {
-		return nil, err
-	}
-	var pair []Cell
-	for _, role := range v.roles() {
-		cell := Cell{
-			Pattern: pattern, Process: process, Policy: v.Before, Role: role, Profile: v.Profile, Max: limit, Seed: v.Seed,
-		}
-		if role == references.After {
-			cell.Policy = v.After
-		}
-		if v.MakePolicy != nil {
-			cell.MakePolicy = func() (scheduler.Policy, error) { return v.MakePolicy(role) }
-		}
-		pair = append(pair, cell)
-	}
-	return pair, nil
-}
-
-func (v Verify) roles() []references.Role {
-	if v.Gateway != nil {
-		return []references.Role{v.Role}
-	}
-	return []references.Role{references.Before, references.After}
-}
-
-// shifted is the burst with the step of the published table, which a comparison row by row needs (10.4).
-const shifted = "fc-burst-shifted"
-
-func (v Verify) process(pattern string) (patterns.Pattern, error) {
-	file := pattern
-	if pattern == "fc-burst" && v.Profile.Cold.Name() == "documented" {
-		file = shifted
-	}
-	process, err := patterns.Load(file, nil)
-	if err != nil || !v.Quick {
-		return process, err
-	}
-	return process.Override(patterns.Settings{Gap: QuickGap})
 }
 
 // try runs all cells once.
@@ -268,6 +167,7 @@ func (v Verify) tryWire(ctx context.Context, evidence references.Evidence, cells
 	judgeHost(&evidence.Host)
 	for i, r := range replays {
 		r.run.Host = evidence.Host
+		err = errors.Join(err, v.compare(cells[i], r))
 		c := references.Cell{Pattern: cells[i].Pattern, Role: cells[i].Role, Quota: cells[i].quota(), Run: &r.run}
 		if r.runError != nil {
 			c.Failed = r.runError.Error()

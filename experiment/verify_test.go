@@ -41,23 +41,6 @@ func ids(out reports.Verification, verdict references.Verdict) []string {
 	return found
 }
 
-// Every tolerance was stated beforehand and holds for any seed: a correct program never disagrees.
-func TestClaimsAgreeForAnySeed(t *testing.T) {
-	for _, law := range []string{"uniform", "documented"} {
-		for seed := range uint64(200) {
-			for _, quick := range []bool{false, true} {
-				out := virtual(t, law, seed, func(v *Verify) { v.Quick = quick })
-				if bad := ids(out, references.Disagrees); bad != nil {
-					t.Errorf("law %s, seed %d, quick %v: %v disagree", law, seed, quick, bad)
-				}
-				if n := len(ids(out, references.Agrees)); n < 15 {
-					t.Errorf("law %s, seed %d, quick %v: only %d claims agree", law, seed, quick, n)
-				}
-			}
-		}
-	}
-}
-
 // forgetful is fc-race with a planted bug: an instance that becomes free does not look at the requests that wait.
 type forgetful struct{ scheduler.Policy }
 
@@ -112,6 +95,9 @@ func TestClaimsChooseTheCells(t *testing.T) {
 		{nil, "fc-ramp/fc-bound fc-ramp/fc-race fc-burst/fc-bound fc-burst/fc-race"},
 		{[]string{"fc-ramp-after-mean"}, "fc-ramp/fc-bound fc-ramp/fc-race"},
 		{[]string{"FR-2"}, "fc-burst/fc-bound fc-burst/fc-race"},
+		{[]string{"fc-online"}, "fc-online-25/fc-bound fc-online-25/fc-race fc-online/fc-bound fc-online/fc-race"},
+		{[]string{"FR-12", "FR-8"}, "fc-ramp/fc-bound fc-ramp/fc-race fc-burst/fc-bound fc-burst/fc-race " +
+			"fc-online-25/fc-bound fc-online-25/fc-race fc-online/fc-bound fc-online/fc-race"},
 		{[]string{"FR-2", "fc-quota"}, "fc-burst/fc-bound fc-burst/fc-race fc-burst/fc-bound fc-burst/fc-race"},
 	} {
 		v := Verify{Before: "fc-bound", After: "fc-race", Profile: platform.Default(), Claims: c.claims}
@@ -130,6 +116,61 @@ func TestClaimsChooseTheCells(t *testing.T) {
 		if got := strings.Join(names, " "); got != c.want {
 			t.Errorf("cells for %v: %s, want %s", c.claims, got, c.want)
 		}
+	}
+}
+
+// In virtual time every claim is judged, also those with cells of their own and those that are exact.
+func TestVirtualTimeRunsEverything(t *testing.T) {
+	for _, quick := range []bool{false, true} {
+		out := virtual(t, "uniform", 1, func(v *Verify) { v.Quick = quick })
+		got := ids(out, references.Agrees)
+		for _, id := range []string{"fc-quota", "fc-online", "FR-12", "FA-3", "FA-6", "FA-7", "FA-11"} {
+			if !slices.Contains(got, id) {
+				t.Errorf("quick %v: %s does not agree; those that do: %v", quick, id, got)
+			}
+		}
+		if len(out.Runs) != 10 {
+			t.Errorf("quick %v: %d runs, want 10: four of the main job, two with a quota, four of the online user", quick, len(out.Runs))
+		}
+		for _, r := range out.Runs {
+			if online := strings.HasPrefix(r.Pattern, "fc-online"); online != (r.Law == "constant:2.35s") || online && r.Schedule.Length.Seconds() != 45 {
+				t.Errorf("quick %v: %s has the law %s and lasts %v", quick, r.ID, r.Law, r.Schedule.Length)
+			}
+		}
+	}
+	out := virtual(t, "documented", 1, nil)
+	for _, id := range []string{"FA-8", "FA-9", "FR-12"} {
+		if got := ids(out, references.Agrees); !slices.Contains(got, id) {
+			t.Errorf("law documented: %s does not agree; those that do: %v", id, got)
+		}
+	}
+}
+
+// A pattern that was chosen leaves the claims about others without runs, also in virtual time.
+func TestChosenPatternsOnly(t *testing.T) {
+	out := virtual(t, "uniform", 1, func(v *Verify) { v.Patterns = []string{"fc-burst"} })
+	if len(out.Runs) != 4 { // with the quota's
+		t.Errorf("%d runs of fc-burst alone, want 4", len(out.Runs))
+	}
+	for _, r := range out.Runs {
+		if r.Pattern != "fc-burst" {
+			t.Errorf("%s was run, want fc-burst only", r.ID)
+		}
+	}
+}
+
+// On the wire the exact claims are judged only if they are asked for.
+func TestWireClaims(t *testing.T) {
+	all, err := Verify{}.claims()
+	named, errNamed := Verify{Claims: []string{"FA-3"}}.claims()
+	if err != nil || errNamed != nil {
+		t.Fatal(err, errNamed)
+	}
+	if slices.ContainsFunc(all, func(c references.Claim) bool { return c.Driver == "virtual" }) {
+		t.Error("claims of a run on the wire hold some that need virtual time")
+	}
+	if !slices.ContainsFunc(all, func(c references.Claim) bool { return c.ID == "FR-8" }) || len(named) != 1 {
+		t.Errorf("want FR-8 among all %d, and FA-3 alone if it is named, got %d", len(all), len(named))
 	}
 }
 

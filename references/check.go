@@ -40,8 +40,9 @@ var allPatterns = [...]string{"fc-ramp", "fc-burst"}
 // Check judges every claim by the evidence, in order.
 func Check(claims []Claim, e Evidence) []Result {
 	out := make([]Result, len(claims))
+	table := checks()
 	for i, c := range claims {
-		o := judge(c, e)
+		o := judge(table, c, e)
 		if o.verdict == "" {
 			o.verdict = Agrees
 		}
@@ -50,8 +51,8 @@ func Check(claims []Claim, e Evidence) []Result {
 	return out
 }
 
-func judge(c Claim, e Evidence) outcome {
-	k, ok := checks()[c.Check]
+func judge(table map[string]check, c Claim, e Evidence) outcome {
+	k, ok := table[c.Check]
 	if !ok {
 		return outcome{verdict: Inconclusive, reason: fmt.Sprintf("there is no check %q", c.Check)}
 	}
@@ -61,6 +62,9 @@ func judge(c Claim, e Evidence) outcome {
 	in := input{Claim: c, evidence: e}
 	if o := in.gather(k); o.verdict != "" {
 		return o
+	}
+	if reason := in.otherDriver(); reason != "" {
+		return outcome{verdict: NotComparable, reason: reason}
 	}
 	if reason := busy(in); reason != "" && k.timing {
 		return outcome{verdict: Void, reason: reason}
@@ -81,7 +85,7 @@ func otherLaw(c Claim, law string) string {
 
 // gather finds the runs that the check needs.
 func (in *input) gather(k check) outcome {
-	for _, pattern := range in.patterns() {
+	for _, pattern := range in.Patterns() {
 		for _, role := range k.roles {
 			cell, ok := in.evidence.find(pattern, role, in.quota(k))
 			switch {
@@ -98,18 +102,26 @@ func (in *input) gather(k check) outcome {
 	return outcome{}
 }
 
-func (in *input) patterns() []string {
-	if in.Pattern != "" {
-		return []string{in.Pattern}
+// otherDriver says why the claim cannot be checked on these runs; empty: it can.
+func (in *input) otherDriver() string {
+	for _, s := range in.sides {
+		switch got := s.Run.Driver; {
+		case in.Driver == "" || in.Driver == got:
+		case in.Driver == "virtual":
+			return "its limits leave nothing for timers and HTTP, so it needs virtual time: loadgen verify --virtual " + in.ID
+		default:
+			return "it is about runs on the wire, and this one is in virtual time: loadgen verify " + in.ID
+		}
 	}
-	return allPatterns[:]
+	return ""
 }
 
 func (in *input) quota(k check) int {
 	if !k.quota {
 		return 0
 	}
-	return int(in.Limits["quota"])
+	n, _ := in.Quota()
+	return n
 }
 
 // busy says why the times of the evidence mean nothing; empty: they do.

@@ -26,6 +26,7 @@ type Claim struct {
 	Source     string             `json:"source"`     // where: a key of the reference file or a rule id
 	Pattern    string             `json:"pattern"`    // pattern it speaks of; empty: all
 	Laws       []string           `json:"laws"`       // cold-start laws it can be checked under; empty: any
+	Driver     string             `json:"driver"`     // "virtual" or "wire": the only runs it can be checked on; empty: both
 	Check      string             `json:"check"`      // name in the table of checks
 	Limits     map[string]float64 `json:"limits"`     // numbers of the check, named, with the unit as suffix
 	Documented string             `json:"documented"` // the documented value as text
@@ -33,6 +34,42 @@ type Claim struct {
 	Why        string             `json:"why"`        // reason for the tolerance, with its false-alarm probability
 	WhyLaws    string             `json:"why_laws"`   // why it cannot be checked under other laws; empty: nothing to say
 	Command    string             `json:"command"`    // makes the run that it needs and the main job may not have; empty: none
+}
+
+// The patterns of the online user: to 25 requests a second, and to 32 (FR-12).
+const (
+	Online25 = "fc-online-25"
+	Online32 = "fc-online"
+)
+
+// Patterns lists the patterns that the claim speaks of. Those about the online user speak of both steps.
+func (c Claim) Patterns() []string {
+	switch c.Pattern {
+	case "":
+		return allPatterns[:]
+	case Online32:
+		return []string{Online25, Online32}
+	}
+	return []string{c.Pattern}
+}
+
+// Quota returns the limit of alive instances that the claim needs its runs to have; false: none.
+func (c Claim) Quota() (int, bool) {
+	v, ok := c.Limits["quota"]
+	return int(v), ok
+}
+
+// Cold returns the cold-start time, end to end, that the claim needs every start of its runs to have; false: any law.
+func (c Claim) Cold() (time.Duration, bool) {
+	_, ok := c.Limits["cold_ms"]
+	return c.ms("cold_ms", ""), ok
+}
+
+// Own says whether the claim needs runs of its own, which no other claim speaks of.
+func (c Claim) Own() bool {
+	_, limited := c.Quota()
+	_, fixed := c.Cold()
+	return limited || fixed
 }
 
 // limit returns a named number of the check. A number for one law, such as "mean_max_ms@documented", goes before the one

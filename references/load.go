@@ -35,13 +35,13 @@ func Parse(name string, src []byte) ([]Claim, error) {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: %s:%d: text after the list", ErrClaim, name, lineAt(src, dec.InputOffset()))
 	}
-	seen := map[string]bool{}
+	seen, table := map[string]bool{}, checks()
 	for _, c := range claims {
 		if seen[c.ID] {
 			return nil, fmt.Errorf("%w: %s: id %q is there twice", ErrClaim, name, c.ID)
 		}
 		seen[c.ID] = true
-		if err := c.validate(); err != nil {
+		if err := c.validate(table); err != nil {
 			return nil, fmt.Errorf("%w: %s: claim %q: %w", ErrClaim, name, c.ID, err)
 		}
 	}
@@ -50,7 +50,7 @@ func Parse(name string, src []byte) ([]Claim, error) {
 
 func lineAt(src []byte, offset int64) int { return 1 + bytes.Count(src[:offset], []byte("\n")) }
 
-func (c Claim) validate() error {
+func (c Claim) validate(table map[string]check) error {
 	for field, text := range map[string]string{
 		"id": c.ID, "statement": c.Statement, "source": c.Source, "documented": c.Documented, "tolerance": c.Tolerance, "why": c.Why,
 	} {
@@ -58,12 +58,15 @@ func (c Claim) validate() error {
 			return fmt.Errorf("%s is empty", field)
 		}
 	}
-	k, ok := checks()[c.Check]
+	k, ok := table[c.Check]
 	if !ok {
 		return fmt.Errorf("there is no check %q", c.Check)
 	}
-	if c.Pattern != "" && !slices.Contains(allPatterns[:], c.Pattern) {
+	if c.Pattern != "" && c.Pattern != Online32 && !slices.Contains(allPatterns[:], c.Pattern) {
 		return fmt.Errorf("pattern %q is not documented", c.Pattern)
+	}
+	if c.Driver != "" && c.Driver != "virtual" && c.Driver != "wire" {
+		return fmt.Errorf("driver %q: must be virtual, wire or empty", c.Driver)
 	}
 	for _, limit := range k.limits {
 		if _, ok := c.Limits[limit]; !ok {

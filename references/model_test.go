@@ -39,12 +39,32 @@ type model struct {
 	otherStart    bool          // cold requests were served by another's start
 }
 
-// documentedWaves are the sizes of the two patterns.
+// documentedWaves are the sizes of the patterns.
 func documentedWaves(pattern string) []int {
-	if pattern == "fc-ramp" {
+	switch pattern {
+	case "fc-ramp":
 		return []int{1, 2, 4, 8, 16, 32}
+	case Online25:
+		return onlineWaves(25)
+	case Online32:
+		return onlineWaves(32)
 	}
 	return []int{2, 2, 2, 20, 2, 2, 2}
+}
+
+func onlineWaves(size int) []int {
+	return slices.Concat(slices.Repeat([]int{11}, 11), slices.Repeat([]int{size}, 30))
+}
+
+// begin is when a wave begins.
+func (m model) begin(wave int) clock.Instant {
+	switch {
+	case m.pattern == Online25 || m.pattern == Online32:
+		return clock.Instant(min(wave, 1))*clock.Instant(5*time.Second) + clock.Instant(max(wave-1, 0))*clock.Instant(time.Second)
+	case m.quick:
+		return clock.Instant(wave) * clock.Instant(4*time.Second)
+	}
+	return clock.Instant(wave) * clock.Instant(10*time.Second)
 }
 
 // modelRun is the state of one run of the model.
@@ -74,6 +94,7 @@ func (m model) run(t testing.TB) *analysis.Run {
 	if err != nil || err2 != nil {
 		t.Fatal(err, err2)
 	}
+	name := profile.Cold.Name()
 	profile.Cold = other.Cold
 	profile.Handover += m.extraSlot
 	r := &modelRun{model: m, profile: profile, draws: profile.Draws(m.seed)}
@@ -82,26 +103,23 @@ func (m model) run(t testing.TB) *analysis.Run {
 		r.wave(w)
 	}
 	r.spoil()
-	run := &analysis.Run{Pattern: m.pattern, Law: m.law, Driver: "virtual", Seed: m.seed, Schedule: r.schedule, Records: r.records, Instances: r.instances}
+	run := &analysis.Run{Pattern: m.pattern, Law: name, Driver: "virtual", Seed: m.seed, Schedule: r.schedule, Records: r.records, Instances: r.instances}
 	run.Summary = analysis.Summarize(analysis.Input{Schedule: r.schedule, Records: r.records, Instances: r.instances})
 	return run
 }
 
 func (r *modelRun) arrive() {
-	sizes, gap, shift := r.sizes, 10*time.Second, r.shift
+	sizes, shift := r.sizes, r.shift
 	if sizes == nil {
 		sizes = documentedWaves(r.pattern)
-	}
-	if r.quick {
-		gap = 4 * time.Second
 	}
 	if r.law == "documented" && !r.noShift {
 		shift += 42200 * time.Microsecond
 	}
-	r.schedule = &workload.Schedule{Length: time.Duration(len(sizes)) * gap}
+	r.schedule = &workload.Schedule{Length: time.Duration(r.begin(len(sizes)))}
 	for w, n := range sizes {
 		for k := range n {
-			a := workload.Arrival{Seq: int64(len(r.schedule.Arrivals)), At: clock.Instant(w) * clock.Instant(gap), Wave: int32(w)}
+			a := workload.Arrival{Seq: int64(len(r.schedule.Arrivals)), At: r.begin(w), Wave: int32(w)}
 			if k >= 2 && r.pattern == "fc-burst" {
 				a.At = a.At.Add(shift)
 			}
@@ -215,12 +233,12 @@ func (r *modelRun) spoil() {
 	}
 }
 
-// evidence runs the four cells of the main job and, with quota, the two with a limit of instances. Each cell is changed
-// by turn, which may be nil.
-func evidence(t testing.TB, law string, seed uint64, quick, quota bool, turn func(m *model)) Evidence {
+// evidence runs the four cells of the main job and, with own, those that only some claims need: with a limit of
+// instances, and with one cold start for the online user. Each cell is changed by turn, which may be nil.
+func evidence(t testing.TB, law string, seed uint64, quick, own bool, turn func(m *model)) Evidence {
 	t.Helper()
 	e := Evidence{Law: law, Quick: quick, Host: calmHost()}
-	add := func(pattern string, role Role, limit int) {
+	add := func(pattern, law string, role Role, limit int) {
 		m := model{pattern: pattern, role: role, law: law, seed: seed, quota: limit, quick: quick}
 		if turn != nil {
 			turn(&m)
@@ -228,14 +246,19 @@ func evidence(t testing.TB, law string, seed uint64, quick, quota bool, turn fun
 		e.Cells = append(e.Cells, Cell{Pattern: pattern, Role: role, Quota: limit, Run: m.run(t)})
 	}
 	for _, role := range []Role{Before, After} {
-		add("fc-ramp", role, 0)
-		add("fc-burst", role, 0)
-		if quota {
-			add("fc-burst", role, 10)
+		add("fc-ramp", law, role, 0)
+		add("fc-burst", law, role, 0)
+		if own {
+			add("fc-burst", law, role, 10)
+			add(Online25, fixedCold, role, 0)
+			add(Online32, fixedCold, role, 0)
 		}
 	}
 	return e
 }
+
+// fixedCold is the law of the online user (FR-12).
+const fixedCold = "constant:2350ms"
 
 func calmHost() analysis.Host {
 	return analysis.Host{Overshoot: analysis.Of([]time.Duration{100 * time.Microsecond, ms / 2}), Loopback: analysis.Of([]time.Duration{ms})}

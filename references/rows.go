@@ -31,6 +31,42 @@ func rowsAfter(in input) outcome {
 		assertedRows+1, len(got), milli(got[assertedRows]), milli(last)))
 }
 
+// lastPair judges FA-9: no correct policy shows rows 19 and 20 as documented, so they have an upper limit only.
+func lastPair(in input) outcome {
+	table, w, o := rowInput(in)
+	if o.verdict != "" {
+		return o
+	}
+	got := slices.Sorted(slices.Values(w.responses()))
+	limit := in.ms("last_max_ms", in.evidence.Law)
+	var wrong findings
+	for i := assertedRows; i < len(got); i++ {
+		wrong.add(got[i] > limit, "row %d: %s is above %s", i+1, milli(got[i]), milli(limit))
+	}
+	return wrong.outcome(fmt.Sprintf("%s and %s (documented %s and %s)", milli(got[assertedRows]), milli(got[len(got)-1]),
+		milli(table.After[assertedRows]), milli(table.After[len(got)-1])))
+}
+
+// documentedRun judges FA-8: under the law of the published table, the means of the largest wave of each pattern before,
+// and the burst after row by row.
+func documentedRun(in input) outcome {
+	return all(
+		func(in input) outcome { return waveMean(in, 0, "ramp") },
+		func(in input) outcome { return waveMean(in, 2, "burst") },
+		func(in input) outcome { in.sides = in.sides[3:]; return rowsAfter(in) },
+	)(in)
+}
+
+// waveMean judges the mean of the largest wave of one side by the limits of that name.
+func waveMean(in input, side int, name string) outcome {
+	law := in.evidence.Law
+	got := in.sides[side].burst().stats().Mean
+	low, high := in.ms(name+"_mean_min_ms", law), in.ms(name+"_mean_max_ms", law)
+	var wrong findings
+	wrong.add(got < low || got > high, "%s before: mean %s of the largest wave is outside %s to %s", name, milli(got), milli(low), milli(high))
+	return wrong.outcome(fmt.Sprintf("%s before: mean %s", name, milli(got)))
+}
+
 // rowsBefore judges the burst before: warm rows lie near the documented ones, and each cold one took one of the
 // documented cold times.
 func rowsBefore(in input) outcome {

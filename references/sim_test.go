@@ -18,10 +18,10 @@ func simulate(t *testing.T, law string, seed uint64, before, after string) Evide
 	e := Evidence{Law: law}
 	for role, policy := range map[Role]string{Before: before, After: after} {
 		for _, cell := range []struct {
-			pattern string
-			quota   int
-		}{{"fc-ramp", 0}, {"fc-burst", 0}, {"fc-burst", 10}} {
-			run := simulateCell(t, cell.pattern, law, policy, seed, cell.quota)
+			pattern, law string
+			quota        int
+		}{{"fc-ramp", law, 0}, {"fc-burst", law, 0}, {"fc-burst", law, 10}, {Online25, fixedCold, 0}, {Online32, fixedCold, 0}} {
+			run := simulateCell(t, cell.pattern, cell.law, policy, seed, cell.quota)
 			e.Cells = append(e.Cells, Cell{Pattern: cell.pattern, Role: role, Quota: cell.quota, Run: run})
 		}
 	}
@@ -58,7 +58,7 @@ func simulateCell(t *testing.T, pattern, law, policy string, seed uint64, quota 
 	if err != nil {
 		t.Fatal(err)
 	}
-	run := &analysis.Run{Pattern: name, Policy: policy, Law: law, Driver: "virtual", Seed: seed, Schedule: schedule, Records: result.Records, Instances: result.Instances}
+	run := &analysis.Run{Pattern: name, Policy: policy, Law: profile.Cold.Name(), Driver: "virtual", Seed: seed, Schedule: schedule, Records: result.Records, Instances: result.Instances}
 	run.Summary = analysis.Summarize(analysis.Input{Schedule: schedule, Records: run.Records, Instances: run.Instances})
 	return run
 }
@@ -88,7 +88,7 @@ func TestOurPoliciesAgree(t *testing.T) {
 // Another policy in the role after is judged by the claims of that role.
 func TestTheOldPolicyInTheNewRole(t *testing.T) {
 	results := Check(load(t), simulate(t, "uniform", 1, "fc-bound", "fc-bound"))
-	for _, id := range []string{"fc-ramp-after-mean", "fc-burst-after", "fc-quota", "FR-1", "FR-2", "FR-6", "FR-7", "FR-11"} {
+	for _, id := range []string{"fc-ramp-after-mean", "fc-burst-after", "fc-quota", "fc-online", "FR-1", "FR-2", "FR-6", "FR-7", "FR-11", "FR-12", "FA-3"} {
 		if r := resultOf(t, results, id); r.Verdict != Disagrees {
 			t.Errorf("%s = %s (%s), want disagrees", id, r.Verdict, r.Measured)
 		}

@@ -9,6 +9,7 @@ func checks() map[string]check {
 	ladderLimits := []string{"exec_ms", "overhead_min_ms", "overhead_max_ms", "slot_slack_ms", "wire_ms"}
 	stepLimits := []string{"step_min_ms", "step_max_ms", "median_min_ms", "median_max_ms", "outlier_count"}
 	pairLimits := []string{"pair_max_ms", "outlier_count"}
+	rowLimits := []string{"shift_ms", "residual_ms", "wire_ms", "slot_slack_ms", "last_max_ms"}
 	return map[string]check{
 		"host":         {limits: []string{"overshoot_max_ms"}, judge: host},
 		"stated":       {judge: stated},
@@ -35,7 +36,14 @@ func checks() map[string]check {
 		"cold-range":      {limits: []string{"min_ms", "max_ms"}, roles: before, timing: true, labels: true, judge: coldRange},
 		"warm-range":      {limits: []string{"min_ms", "max_ms"}, roles: both, timing: true, labels: true, judge: warmRange},
 		"rows-before":     {limits: []string{"shift_ms", "residual_ms", "wire_ms", "cold_slack_ms"}, roles: before, timing: true, labels: true, judge: rowsBefore},
-		"rows-after":      {limits: []string{"shift_ms", "residual_ms", "wire_ms", "slot_slack_ms", "last_max_ms"}, roles: after, timing: true, judge: rowsAfter},
+		"rows-after":      {limits: rowLimits, roles: after, timing: true, judge: rowsAfter},
+		"last-pair":       {limits: []string{"shift_ms", "last_max_ms"}, roles: after, timing: true, judge: lastPair},
+		"documented-run": {
+			limits: join(rowLimits, []string{"ramp_mean_min_ms", "ramp_mean_max_ms", "burst_mean_min_ms", "burst_mean_max_ms"}),
+			roles:  both, timing: true, judge: documentedRun,
+		},
+		"twin":   {limits: []string{"early_max_ms", "late_max_ms"}, roles: both, timing: true, labels: true, judge: twin},
+		"online": {limits: []string{"cold_ms", "window_ms", "spike_ratio_min", "after_max_ms", "after_share_max"}, roles: both, timing: true, judge: online},
 	}
 }
 
