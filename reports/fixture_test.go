@@ -150,10 +150,23 @@ func fixtureMeta() Meta {
 		Began: time.Date(2026, 11, 29, 21, 30, 0, 0, time.UTC), Command: "loadgen verify --seed 1", Seed: 1}
 }
 
+// twinned returns the run with its distance to the same run without send lag.
+func twinned(r analysis.Run) analysis.Run {
+	twin := r
+	twin.Records = slices.Clone(r.Records)
+	for i := range twin.Records {
+		rec := &twin.Records[i]
+		rec.Done, rec.Sent = rec.Done.Add(-rec.SendLag()), rec.Intended
+	}
+	d := analysis.Twin(&r, &twin)
+	r.Twin = &d
+	return r
+}
+
 func fixtureVerification() Verification {
 	runs := []analysis.Run{
-		modelRun("fc-ramp", "fc-bound", rampSizes, 1), modelRun("fc-ramp", "fc-race", rampSizes, 1),
-		modelRun("fc-burst", "fc-bound", burstSizes, 1), modelRun("fc-burst", "fc-race", burstSizes, 1),
+		twinned(modelRun("fc-ramp", "fc-bound", rampSizes, 1)), twinned(modelRun("fc-ramp", "fc-race", rampSizes, 1)),
+		twinned(modelRun("fc-burst", "fc-bound", burstSizes, 1)), twinned(modelRun("fc-burst", "fc-race", burstSizes, 1)),
 	}
 	return Verification{Meta: fixtureMeta(), ID: "01JX7Q", Driver: "wire", Law: "uniform", Tries: 1, Runs: runs,
 		Claims: fixtureClaims(), Ladder: fixtureLadder(&runs[2], &runs[3]), Elapsed: 71200 * time.Millisecond}

@@ -37,6 +37,7 @@ type runDoc struct {
 	Windows   []windowDoc         `json:"windows"`
 	Instances instancesDoc        `json:"instances"`
 	Uses      attributionDoc      `json:"attribution"`
+	Twin      *twinDoc            `json:"twin"`
 	Warnings  []warningDoc        `json:"warnings"`
 }
 
@@ -110,7 +111,7 @@ func runOf(r *analysis.Run) runDoc {
 		Host: hostDoc{Overshoot: statsDocOf(r.Host.Overshoot), Loopback: statsDocOf(r.Host.Loopback),
 			During: statsDocOf(r.Host.During), Busy: r.Host.Busy, Reason: known(r.Host.Reason)},
 		Answered: statsDocOf(s.All), OK: statsDocOf(s.OK), ByStart: map[string]statsDoc{}, Service: statsDocOf(s.Service),
-		SendLag: statsDocOf(s.SendLag), Waves: []waveDoc{}, Windows: []windowDoc{}, Warnings: []warningDoc{},
+		SendLag: statsDocOf(s.SendLag), Waves: []waveDoc{}, Windows: []windowDoc{}, Twin: twinOf(r.Twin), Warnings: []warningDoc{},
 		Instances: instancesDoc{Starts: s.Instances.Starts, Failed: s.Instances.Failed, Peak: s.Instances.Peak,
 			Allocated: int64(s.Instances.Allocated), Ready: int64(s.Instances.Ready), Busy: int64(s.Instances.Busy),
 			Idle: int64(s.Instances.Idle), Waiting: int64(s.Waiting)},

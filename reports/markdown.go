@@ -30,6 +30,9 @@ func VerificationMarkdown(w io.Writer, v Verification) error {
 		m.folded(g)
 	}
 	m.folded(lagGrid(ps))
+	for _, g := range twinGrids(ps) {
+		m.folded(g)
+	}
 	_, err := io.WriteString(w, m.text.String())
 	return err
 }

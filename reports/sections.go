@@ -120,7 +120,11 @@ func healthSection(ps []pair) section {
 	if len(s.Figures) == 0 {
 		s.Keys = nil
 	}
-	s.Figures = append(s.Figures, &figure{Tables: []grid{lagGrid(ps)}, Open: true}, &figure{Tables: []grid{hostGrid(ps)}, Open: true})
+	s.Figures = append(s.Figures, &figure{Tables: []grid{lagGrid(ps)}, Open: true})
+	for _, g := range twinGrids(ps) {
+		s.Figures = append(s.Figures, &figure{Tables: []grid{g}, Open: true})
+	}
+	s.Figures = append(s.Figures, &figure{Tables: []grid{hostGrid(ps)}, Open: true})
 	return s
 }
 

@@ -23,7 +23,7 @@ const (
 )
 
 // VerificationText writes the screen that ends a verification: host, claims with reasons, waves before and after, the
-// burst ladder, starts and instance time, send lag, warnings, and the verdict in one sentence. Its only errors are
+// burst ladder, starts and instance time, send lag, distance to the virtual twin, warnings, and the verdict in one sentence. Its only errors are
 // those of w.
 func VerificationText(w io.Writer, v Verification, s Style) error {
 	p := &printer{w: w, style: s}
@@ -41,6 +41,7 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	p.grid(timeGrid(ps))
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
+	p.grids(twinGrids(ps))
 	for i := range v.Runs {
 		p.warnings(v.Runs[i].Pattern+" "+v.Runs[i].Policy+": ", v.Runs[i].Summary.Warnings)
 	}
