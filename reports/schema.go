@@ -10,7 +10,7 @@ import (
 var schemaFiles embed.FS
 
 // Schemas returns the ids of the published JSON Schemas.
-func Schemas() []string { return []string{VerifySchema, RunSchema} }
+func Schemas() []string { return []string{VerifySchema, RunSchema, SeedsSchema, CompareSchema} }
 
 // Schema returns the JSON Schema (draft 2020-12) with the given id, such as "loadgen.verify/1".
 func Schema(id string) ([]byte, error) {
