@@ -1,10 +1,7 @@
 package experiment
 
 import (
-	"fmt"
-
 	"coldwave/analysis"
-	"coldwave/sim"
 	"coldwave/workload"
 )
 
@@ -17,21 +14,8 @@ func Virtual(cell Cell) (analysis.Run, error) {
 	if err != nil {
 		return analysis.Run{}, err
 	}
-	policy, err := cell.policy()
-	if err != nil {
-		return analysis.Run{}, err
-	}
-	result, err := sim.Run(sim.Config{
-		Schedule: schedule, Policy: policy, Limits: cell.config(), Platform: cell.Profile.Draws(cell.Seed),
-		Handover: cell.Profile.Handover, Seed: cell.Seed,
-	})
-	if err != nil {
-		return analysis.Run{}, fmt.Errorf("cell %s: %w", cell.Name(), err)
-	}
-	run := cell.newRun("virtual", schedule)
-	run.Records, run.Instances = result.Records, result.Instances
-	summarize(&run)
-	return run, nil
+	out, err := cell.simulate(schedule)
+	return out.Run, err
 }
 
 // newRun returns the run of the cell before anything was measured.
