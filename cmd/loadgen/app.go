@@ -27,7 +27,9 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  loadgen verify                                       documented beside measured, about 70 s\n" +
 			"  loadgen plan fc-ramp                                 look at a pattern without sending it\n" +
 			"  loadgen run --pattern fc-burst --policy fc-race      one run on the bundled stack\n" +
-			"  loadgen run --pattern fc-burst --target http://127.0.0.1:8080/\n\n" +
+			"  loadgen run --pattern fc-burst --target http://127.0.0.1:8080/\n" +
+			"  loadgen simulate --pattern fc-ramp --policy fc-race --seeds 1000          in virtual time\n" +
+			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual\n\n" +
 			"Exit codes: 0 fine, 1 a claim failed, 2 usage or input (nothing was sent), 4 the run is invalid,\n" +
 			"5 storage, 7 refused for safety, 70 bug, 130/143 interrupted (results kept).",
 		HideVersion: true,
@@ -35,7 +37,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		Commands: []*cli.Command{
-			p.verifyVerb(), p.runVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
+			p.verifyVerb(), p.runVerb(), p.simulateVerb(), p.compareVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
 			p.calibrateVerb(), p.checkVerb(), p.versionVerb(),
 		},
 	}

@@ -110,6 +110,7 @@ func keep(w *bundle.Writer, files []file) error {
 // runFiles are the files that every run has: all requests, and the histograms by start kind.
 func runFiles(run *analysis.Run, meta reports.Meta, dir string) []file {
 	return []file{
+		{dir + "instances.csv", func(w io.Writer) error { return reports.InstancesCSV(w, run.Instances) }},
 		{dir + "requests.csv", func(w io.Writer) error { return record.WriteCSV(w, slices.Values(run.Records)) }},
 		{dir + "latency.hlog", func(w io.Writer) error { return writeLog(w, run, meta) }},
 		{dir + "waves.hlog", func(w io.Writer) error { return writeWaveLog(w, run, meta) }},

@@ -56,11 +56,16 @@ func planned(c *cli.Context, name string) (*workload.Schedule, error) {
 
 // loadPattern finds a pattern by name or file and changes it as the flags say.
 func loadPattern(c *cli.Context, name string) (patterns.Pattern, error) {
+	return loadPatternWithin(c, name, patterns.Limits{})
+}
+
+// loadPatternWithin is loadPattern with limits of the changed pattern.
+func loadPatternWithin(c *cli.Context, name string, limits patterns.Limits) (patterns.Pattern, error) {
 	process, err := patterns.Load(name, os.ReadFile)
 	if err != nil {
 		return nil, err
 	}
-	var settings patterns.Settings
+	settings := patterns.Settings{Limits: limits}
 	for _, flag := range patternSettings {
 		if text := c.String(flag.name); text != "" {
 			if err := settings.Set(flag.name, text); err != nil {

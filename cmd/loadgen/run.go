@@ -138,11 +138,16 @@ func (p *program) runJob(c *cli.Context) (experiment.Single, error) {
 }
 
 // bundledStack reads what the cell runs on.
-func bundledStack(c *cli.Context, cell *experiment.Cell) (err error) {
+func bundledStack(c *cli.Context, cell *experiment.Cell) error {
+	return platformOf(c, c.String("policy"), cell)
+}
+
+// platformOf reads the platform of a cell under a policy.
+func platformOf(c *cli.Context, policy string, cell *experiment.Cell) (err error) {
 	if cell.Profile, err = lawProfile(c); err != nil {
 		return err
 	}
-	cell.Policy = c.String("policy")
+	cell.Policy = policy
 	if _, err := policies.New(cell.Policy); err != nil {
 		return err
 	}
