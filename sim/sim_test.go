@@ -43,7 +43,7 @@ func schedule(d workload.Demand, instants ...time.Duration) *workload.Schedule {
 	return s
 }
 
-func policy(t *testing.T, spec string) scheduler.Policy {
+func policy(t testing.TB, spec string) scheduler.Policy {
 	t.Helper()
 	p, err := policies.New(spec)
 	if err != nil {

@@ -1,158 +1,283 @@
 package policytest
 
 import (
-	"time"
+	"errors"
+	"fmt"
+	"slices"
 
 	"coldwave/internal/clock"
+	"coldwave/record"
 	"coldwave/scheduler"
+	"coldwave/sim"
 )
 
-// absorb makes happen what the core decided, and checks each decision against the books.
-func (w *world) absorb(acts []scheduler.Action) {
-	for _, a := range acts {
-		w.keep(a)
-		switch a.Do {
-		case scheduler.Assign:
-			w.assigned(a)
-		case scheduler.Queue:
-			w.open(a).waits = true
-			w.waiting++
-		case scheduler.Start:
-			w.started(a)
-		case scheduler.Stop:
-			w.stopped(a)
-		case scheduler.Reject, scheduler.Lost, scheduler.End:
-			w.endOf(a)
-		case scheduler.Mark:
-		}
+// books are kept beside a run from nothing but what the core was told and what it decided. After each call they are
+// compared with what the core says, and with the rules.
+type books struct {
+	o    Options
+	seed uint64
+	over clock.Instant // when everything must be over
+
+	core      *scheduler.Core
+	now       clock.Instant
+	requests  []request  // by id; [0] is unused
+	instances []instance // by id; [0] is unused
+	past      int        // all instances before it have gone
+	count     count
+	before    count         // as it was before the call
+	hungry    clock.Instant // since when requests wait while nothing lives; Never: they do not
+	log       []scheduler.Action
+	reached   Reached
+	instant   instant
+}
+
+// count is the state in numbers.
+type count struct {
+	waiting, running, ended int // requests; running: in flight, abandoned ones included
+	abandoned               int // in flight, but their clients have gone
+	starting, alive         int // instances
+	events, stale           int64
+}
+
+type request struct {
+	ended, waits bool
+	canceled     bool // its client went away
+	gone         bool // and it is, or was, still on its instance
+	arrived      clock.Instant
+	inst         scheduler.InstanceID
+}
+
+type instance struct {
+	ready, stopping, gone bool
+	leaving               bool                  // draining or stopping
+	on                    []scheduler.RequestID // in flight
+	cause                 scheduler.RequestID
+}
+
+func newBooks(o Options, s *scenario) *books {
+	return &books{
+		o: o, seed: s.seed, over: s.settled(o), requests: make([]request, 1), instances: make([]instance, 1),
+		hungry: clock.Never, reached: make(Reached, len(rareStates)),
 	}
 }
 
-// keep logs a decision with ids and instants that count from the start of the play.
-func (w *world) keep(a scheduler.Action) {
-	if a.Req != 0 {
-		a.Req -= scheduler.RequestID(w.requestN)
+func (b *books) broken(rule Rule, format string, args ...any) {
+	panic(Violation{rule, b.seed, b.now, fmt.Sprintf(format, args...)})
+}
+
+// watch follows one call of the core.
+func (b *books) watch(s *sim.Step) {
+	b.core, b.now = s.Core, s.At
+	b.before = b.count
+	load := b.count.waiting + len(b.instances)
+	if !s.Advance {
+		b.told(s.Event)
 	}
-	if a.Inst != 0 {
-		a.Inst -= scheduler.InstanceID(w.instN)
+	b.count.events, b.count.stale = s.Core.Events(), s.Core.Stale()
+	if most := int(b.count.events-b.before.events)*8 + 2*(load+s.Core.Config().Min+b.before.waiting); len(s.Actions) > most+8 {
+		b.broken(Bounded, "%d acts in one step", len(s.Actions))
 	}
-	a.At -= w.start
-	w.log = append(w.log, a)
+	b.instant.note(s)
+	for _, a := range s.Actions {
+		b.decided(a)
+	}
+	b.judge()
+	b.spot(s)
+}
+
+// told writes an event into the books.
+func (b *books) told(ev scheduler.Event) {
+	switch ev.Kind {
+	case scheduler.Arrival:
+		b.requests = append(b.requests, request{arrived: b.now})
+	case scheduler.Done:
+		in := &b.instances[b.requests[ev.Req].inst]
+		if k := slices.Index(in.on, ev.Req); k >= 0 { // it may have been lost
+			in.on = slices.Delete(in.on, k, k+1)
+			b.leaves(ev.Req)
+		}
+	case scheduler.Ready:
+		in := &b.instances[ev.Inst]
+		if in.ready = !in.stopping && !in.gone; in.ready {
+			b.count.starting--
+		}
+	case scheduler.Failed, scheduler.Stopped:
+		b.ends(ev.Inst)
+	default:
+	}
+}
+
+// leaves takes a request off its instance.
+func (b *books) leaves(r scheduler.RequestID) {
+	b.count.running--
+	if b.requests[r].gone {
+		b.count.abandoned--
+	}
+}
+
+// ends takes an instance out of the books, with all that is on it.
+func (b *books) ends(i scheduler.InstanceID) {
+	in := &b.instances[i]
+	if in.gone {
+		return
+	}
+	if !in.stopping && !in.ready {
+		b.count.starting--
+	}
+	in.gone = true
+	for _, r := range in.on {
+		b.leaves(r)
+	}
+	in.on = nil
+}
+
+// decided writes a decision into the books, and checks it against them.
+func (b *books) decided(a scheduler.Action) {
+	b.log = append(b.log, a)
+	switch a.Do {
+	case scheduler.Assign:
+		b.assigned(a)
+	case scheduler.Queue:
+		b.open(a).waits = true
+		b.count.waiting++
+	case scheduler.Start:
+		b.instances = append(b.instances, instance{cause: a.Req})
+		b.count.starting++
+	case scheduler.Stop:
+		b.stopped(a)
+	case scheduler.Reject, scheduler.Lost, scheduler.End:
+		b.endOf(a)
+	case scheduler.Mark:
+	}
 }
 
 // open returns the request of a decision, which must not have ended.
-func (w *world) open(a scheduler.Action) *request {
-	r := &w.requests[a.Req]
+func (b *books) open(a scheduler.Action) *request {
+	r := &b.requests[a.Req]
 	if r.ended {
-		w.broken(EndsOnce, "%v, but it has ended", a)
+		b.broken(EndsOnce, "%v, but it has ended", a)
 	}
 	return r
 }
 
-func (w *world) unqueue(r *request) {
+func (b *books) unqueue(r *request) {
 	if r.waits {
 		r.waits = false
-		w.waiting--
+		b.count.waiting--
 	}
 }
 
-func (w *world) assigned(a scheduler.Action) {
-	r, in := w.open(a), &w.instances[a.Inst]
+func (b *books) assigned(a scheduler.Action) {
+	r, in := b.open(a), &b.instances[a.Inst]
 	if !in.ready || in.stopping || in.gone || r.inst != 0 {
-		w.broken(ToReady, "%v", a)
+		b.broken(ToReady, "%v", a)
 	}
-	if in.inFlight++; in.inFlight > int(w.o.Limit) {
-		w.broken(WithinLimit, "%v makes %d in flight", a, in.inFlight)
+	if in.on = append(in.on, a.Req); len(in.on) > int(b.o.Limit) {
+		b.broken(WithinLimit, "%v makes %d in flight", a, len(in.on))
 	}
-	w.unqueue(r)
+	b.unqueue(r)
 	r.inst = a.Inst
-	d := w.s.within(serviceTime, int64(a.Req)-int64(w.requestN), 400*w.s.slow*time.Millisecond)
-	w.plan(a.At.Add(d), scheduler.Event{Kind: scheduler.Done, Req: a.Req})
+	b.count.running++
 }
 
-func (w *world) started(a scheduler.Action) {
-	w.instances = append(w.instances, instance{})
-	id := int64(a.Inst) - int64(w.instN)
-	at := a.At.Add(w.s.within(startTime, id, 3*w.s.slow*time.Second))
-	if w.s.happens(startTime, id, w.s.fail) {
-		w.plan(at, scheduler.Event{Kind: scheduler.Failed, Inst: a.Inst})
-		return
+func (b *books) stopped(a scheduler.Action) {
+	in := &b.instances[a.Inst]
+	if len(in.on) > 0 || in.stopping || in.gone {
+		b.broken(Legal, "%v with %d in flight", a, len(in.on))
 	}
-	w.plan(at, scheduler.Event{Kind: scheduler.Ready, Inst: a.Inst})
-	if w.s.happens(crashTime, id, w.s.crash) {
-		at = at.Add(w.s.within(crashTime, id, 3*time.Second))
-		w.plan(at, scheduler.Event{Kind: scheduler.Failed, Inst: a.Inst})
-	}
-}
-
-func (w *world) stopped(a scheduler.Action) {
-	in := &w.instances[a.Inst]
-	if in.inFlight > 0 || in.stopping || in.gone {
-		w.broken(Legal, "%v with %d in flight", a, in.inFlight)
+	if !in.ready {
+		b.count.starting--
 	}
 	in.stopping = true
-	d := w.s.within(stopTime, int64(a.Inst)-int64(w.instN), 500*time.Millisecond)
-	w.plan(a.At.Add(d), scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst})
 }
 
-func (w *world) endOf(a scheduler.Action) {
-	r := w.open(a)
+func (b *books) endOf(a scheduler.Action) {
+	r := b.open(a)
 	r.ended = true
-	w.unqueue(r)
-	if a.Do == scheduler.Lost && !w.instances[r.inst].gone {
-		w.broken(KillsNone, "%v, but its instance lives", a)
+	b.count.ended++
+	b.unqueue(r)
+	r.canceled = a.Do == scheduler.End && a.Status == statusClientGone
+	if r.gone = r.canceled && a.Inst != 0; r.gone {
+		b.count.abandoned++
+	}
+	if a.Do == scheduler.Lost && !b.instances[r.inst].gone {
+		b.broken(KillsNone, "%v, but its instance lives", a)
 	}
 }
 
-// judge checks the state after a step.
-func (w *world) judge() {
-	w.core.Check()
-	if w.core.Waiting() != w.waiting {
-		w.broken(EndsOnce, "%d requests wait, the core says %d", w.waiting, w.core.Waiting())
+const statusClientGone = 499
+
+// judge checks the state after a call.
+func (b *books) judge() {
+	b.core.Check()
+	b.sums()
+	for b.past < len(b.instances)-1 && (b.past == 0 || b.instances[b.past].gone) {
+		b.past++
 	}
-	alive := 0
-	for w.past < len(w.instances)-1 && (w.past == 0 || w.instances[w.past].gone) {
-		w.past++
-	}
-	for k := w.past; k < len(w.instances); k++ {
-		i := scheduler.InstanceID(k)
-		in := &w.instances[k]
-		if s := w.core.State(i); s == scheduler.Starting || w.core.Up(i) {
-			alive++
+	b.count.alive = 0
+	for k := b.past; k < len(b.instances); k++ {
+		i, in := scheduler.InstanceID(k), &b.instances[k]
+		s := b.core.State(i)
+		in.leaving = s == scheduler.Draining || s == scheduler.Stopping || in.leaving
+		if s == scheduler.Starting || b.core.Up(i) {
+			b.count.alive++
 		}
-		if w.waiting > 0 && !w.o.Bound && in.ready && w.core.Up(i) && in.inFlight < int(w.o.Limit) {
-			w.broken(NoIdleWait, "%d wait while instance %d has a free slot", w.waiting, i)
+		if b.count.waiting > 0 && !b.o.Bound && in.ready && b.core.Up(i) && len(in.on) < int(b.o.Limit) {
+			b.broken(NoIdleWait, "%d wait while instance %d has a free slot", b.count.waiting, i)
 		}
 	}
-	if alive > w.cfg.Max {
-		w.broken(WithinMax, "%d alive, max %d", alive, w.cfg.Max)
+	if limit := b.core.Config().Max; b.count.alive > limit {
+		b.broken(WithinMax, "%d alive, max %d", b.count.alive, limit)
 	}
-	w.fed(alive)
+	b.fed()
+	if n := b.count.waiting + b.count.running; n > 0 && b.now > b.over {
+		b.broken(Drains, "%d requests are left, and all should have been over at %v", n, b.over)
+	}
+}
+
+// sums compares what the books and the core count.
+func (b *books) sums() {
+	c := &b.count
+	if c.waiting != b.core.Waiting() || c.running != b.core.Running() || c.starting != b.core.Starting() {
+		b.broken(AddsUp, "%d wait, %d run and %d instances start; the core says %d, %d and %d",
+			c.waiting, c.running, c.starting, b.core.Waiting(), b.core.Running(), b.core.Starting())
+	}
+	if arrived := len(b.requests) - 1; arrived != c.ended+c.waiting+c.running-c.abandoned {
+		b.broken(AddsUp, "%d arrived, but %d ended, %d wait and %d run for a client", arrived, c.ended, c.waiting, c.running-c.abandoned)
+	}
 }
 
 // fed checks that something lives, or soon does, while requests wait.
-func (w *world) fed(alive int) {
+func (b *books) fed() {
 	switch {
-	case w.waiting == 0 || alive > 0 || w.cfg.Max == 0:
-		w.hungry = clock.Never
-	case w.hungry == clock.Never:
-		w.hungry = w.now
-	case w.now.Sub(w.hungry) > w.o.Hang:
-		w.broken(NoHang, "%d wait since %v", w.waiting, w.hungry)
+	case b.count.waiting == 0 || b.count.alive > 0 || b.core.Config().Max == 0:
+		b.hungry = clock.Never
+	case b.hungry == clock.Never:
+		b.hungry = b.now
+	case b.now.Sub(b.hungry) > b.o.Hang:
+		b.broken(NoHang, "%d wait since %v", b.count.waiting, b.hungry)
 	}
 }
 
-// over checks what must hold when everything is over.
-func (w *world) over() {
-	for k := 1; k < len(w.requests); k++ {
-		if !w.requests[k].ended {
-			w.broken(Drains, "request %d never ended", k)
+// close checks what must hold when the run is over.
+func (b *books) close(res sim.Result, err error) {
+	if errors.Is(err, sim.ErrStuck) {
+		b.broken(Drains, "%v", err)
+	} else if err != nil {
+		panic(err)
+	}
+	for k := 1; k < len(b.requests); k++ {
+		if !b.requests[k].ended {
+			b.broken(Drains, "request %d never ended", k)
 		}
 	}
-	if w.core.Running() != 0 || w.core.Waiting() != 0 {
-		w.broken(Drains, "%d run and %d wait", w.core.Running(), w.core.Waiting())
+	if b.count.running != 0 || b.count.waiting != 0 {
+		b.broken(Drains, "%d run and %d wait", b.count.running, b.count.waiting)
 	}
-	if got := w.core.Alive(); got > w.cfg.Min {
-		w.broken(ToZero, "%d are alive, min %d", got, w.cfg.Min)
+	if got := b.core.Alive(); got > b.core.Config().Min {
+		b.broken(ToZero, "%d are alive, min %d", got, b.core.Config().Min)
+	}
+	if err := record.Account(res.Records, int(res.Requests)); err != nil {
+		b.broken(AddsUp, "%v", err)
 	}
 }

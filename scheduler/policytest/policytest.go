@@ -1,8 +1,9 @@
 // Package policytest is the conformance suite of scheduling policies: what every policy must do, whatever it decides.
 //
-// It runs a policy on many seeds against a host of its own that injects cancels, failed starts, crashes, late events,
-// changing limits and simultaneous events. It keeps its own books and compares them with what the core says. A failure
-// names the rule, the seed and the event, which is the way back.
+// It runs a policy in the simulator on many seeds, with clients that leave, starts that fail, are slow or are never heard
+// of, instances that crash before and after an answer, limits that change, full queues and simultaneous events. It keeps
+// its own books from what the core is told and decides, and compares them with what the core says after each call. A
+// failure names the rule, the seed and the instant, which is the way back.
 package policytest
 
 import (
@@ -13,6 +14,7 @@ import (
 
 	"coldwave/internal/clock"
 	"coldwave/scheduler"
+	"coldwave/sim"
 )
 
 // Options say what the policy is exempt from, and how much is tried. The zero Options are right for a policy without
@@ -24,6 +26,7 @@ type Options struct {
 	Seeds    int           // default 60
 	First    uint64        // first seed; default 1
 	Requests int           // in each seed; default 150
+	Wait     time.Duration // the policy's wait limit; default 60 s
 	Hang     time.Duration // requests may wait so long while nothing lives and something may; default 1 s
 	Settle   time.Duration // after the last request ended, all above Min must have stopped within it; default 1 h
 }
@@ -33,6 +36,7 @@ func (o Options) withDefaults() Options {
 	o.Seeds = cmp.Or(o.Seeds, 60)
 	o.First = cmp.Or(o.First, 1)
 	o.Requests = cmp.Or(o.Requests, 150)
+	o.Wait = cmp.Or(o.Wait, time.Minute)
 	o.Hang = cmp.Or(o.Hang, time.Second)
 	o.Settle = cmp.Or(o.Settle, time.Hour)
 	return o
@@ -51,7 +55,8 @@ const (
 	NoIdleWait    Rule = "no request waits while a slot is free"
 	NoHang        Rule = "no request waits while nothing lives and something may"
 	Bounded       Rule = "it acts a bounded number of times at one event"
-	Drains        Rule = "all requests end"
+	Drains        Rule = "all requests end, and soon after the last fault"
+	AddsUp        Rule = "the sums add up"
 	ToZero        Rule = "without traffic all above min stop"
 	Deterministic Rule = "equal seeds give equal decisions"
 	Renews        Rule = "after a long silence it acts as at first"
@@ -130,11 +135,32 @@ func guard(seed uint64, f func()) (err error) {
 	return nil
 }
 
-// random runs the seeds and checks all books after each step.
+// Play runs the policy through the scenario of one seed and checks all books after each call of the core. It returns the
+// rare states that were reached, and the first rule that was broken, as a Violation.
+func Play(newPolicy func() scheduler.Policy, o Options, seed uint64) (Reached, error) {
+	o = o.withDefaults()
+	reached := make(Reached, len(rareStates))
+	err := guard(seed, func() { reached = play(newPolicy(), o, swarm(seed, o)).reached })
+	return reached, err
+}
+
+// play runs a scenario to its end. It panics with what is wrong.
+func play(p scheduler.Policy, o Options, s *scenario) *books {
+	return playWith(s.config(p, o), o, s)
+}
+
+func playWith(cfg sim.Config, o Options, s *scenario) *books {
+	b := newBooks(o, s)
+	cfg.Watch = b.watch
+	res, err := sim.Run(cfg)
+	b.close(res, err)
+	return b
+}
+
+// random runs the seeds.
 func random(newPolicy func() scheduler.Policy, o Options) error {
 	for k := range o.Seeds {
-		seed := o.First + uint64(k)
-		if err := guard(seed, func() { newWorld(newPolicy(), o, swarm(seed, o)).play(0) }); err != nil {
+		if _, err := Play(newPolicy, o, o.First+uint64(k)); err != nil {
 			return err
 		}
 	}
@@ -146,9 +172,7 @@ func deterministic(newPolicy func() scheduler.Policy, o Options) error {
 	for k := range min(o.Seeds, 10) {
 		seed := o.First + uint64(k)
 		err := guard(seed, func() {
-			one, two := newWorld(newPolicy(), o, swarm(seed, o)), newWorld(newPolicy(), o, swarm(seed, o))
-			one.play(0)
-			two.play(0)
+			one, two := play(newPolicy(), o, swarm(seed, o)), play(newPolicy(), o, swarm(seed, o))
 			one.same(Deterministic, one.log, two.log)
 		})
 		if err != nil {
@@ -167,12 +191,10 @@ func renewal(newPolicy func() scheduler.Policy, o Options) error {
 		seed := o.First + uint64(k)
 		err := guard(seed, func() {
 			s := swarm(seed, o)
-			s.min, s.reconfigure = 0, false // a kept instance is no initial state
-			w := newWorld(newPolicy(), o, s)
-			w.play(0)
-			first := w.log
-			w.play(w.now.Add(time.Hour) / clock.Instant(time.Hour) * clock.Instant(time.Hour))
-			w.same(Renews, first, w.log)
+			s.min, s.changes = 0, nil // a kept instance is no initial state
+			s.twice(o)
+			b := play(newPolicy(), o, s)
+			b.same(Renews, b.logOf(0, s), b.logOf(s.second, s))
 		})
 		if err != nil {
 			return err
@@ -181,14 +203,31 @@ func renewal(newPolicy func() scheduler.Policy, o Options) error {
 	return nil
 }
 
+// logOf returns the decisions of one of two plays, with ids and instants that count from its start.
+func (b *books) logOf(start clock.Instant, s *scenario) []scheduler.Action {
+	var log []scheduler.Action
+	for _, a := range b.log {
+		if (a.At >= s.second) != (start == s.second) {
+			continue
+		}
+		if start == s.second {
+			a.At -= start
+			a.Req = max(0, a.Req-scheduler.RequestID(len(s.arrivals)/2))
+			a.Inst = max(0, a.Inst-scheduler.InstanceID(s.starts))
+		}
+		log = append(log, a)
+	}
+	return log
+}
+
 // same compares two logs.
-func (w *world) same(rule Rule, one, two []scheduler.Action) {
+func (b *books) same(rule Rule, one, two []scheduler.Action) {
 	for k := range min(len(one), len(two)) {
 		if one[k] != two[k] {
-			w.broken(rule, "decision %d is first %v at %v, then %v at %v", k, one[k], one[k].At, two[k], two[k].At)
+			b.broken(rule, "decision %d is first %v at %v, then %v at %v", k, one[k], one[k].At, two[k], two[k].At)
 		}
 	}
 	if len(one) != len(two) {
-		w.broken(rule, "first %d decisions, then %d", len(one), len(two))
+		b.broken(rule, "first %d decisions, then %d", len(one), len(two))
 	}
 }

@@ -2,6 +2,7 @@ package policytest
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"coldwave/internal/clock"
 	"coldwave/scheduler"
+	"coldwave/sim"
 )
 
 // model is a small correct policy, and the mutants of it are wrong in one place each.
@@ -197,36 +199,47 @@ func TestMutants(t *testing.T) {
 	}
 }
 
-// TestReach: what the seeds inject does happen. A suite in which nothing fails proves nothing.
+// TestReach: what the seeds inject does happen, and a state that was not reached is named.
 func TestReach(t *testing.T) {
-	seen := map[string]int{}
-	for seed := range uint64(60) {
-		w := newWorld(&model{}, Options{}.withDefaults(), swarm(seed, Options{}.withDefaults()))
-		w.play(0)
-		for _, a := range w.log {
-			seen[a.Do.String()]++
-			if a.Do == scheduler.End && a.Status == 499 && a.Inst != 0 {
-				seen["client left while its request ran"]++
-			}
-			if a.Do == scheduler.End && a.Status == 499 && a.Inst == 0 {
-				seen["client left while its request waited"]++
-			}
+	var all Reached
+	for seed := range uint64(300) {
+		reached, err := Play(func() scheduler.Policy { return &model{} }, Options{}, seed)
+		if err != nil {
+			t.Fatal(err)
 		}
-		seen["event that came too late"] += int(w.core.Stale())
+		all.Add(reached)
 	}
-	for _, want := range []string{
-		"assign", "queue", "start", "stop", "reject", "lost", "end", "event that came too late",
-		"client left while its request ran", "client left while its request waited",
-	} {
-		if seen[want] < 10 {
-			t.Errorf("%q happened %d times in 60 seeds, want ≥ 10", want, seen[want])
-		}
+	if missing := all.Missing(); len(missing) > 0 {
+		t.Errorf("never reached in 300 seeds: %q\n%v", missing, all)
 	}
-	t.Log(seen)
+	if got := (Reached{}).Missing(); len(got) != len(rareStates) {
+		t.Errorf("Missing() of nothing has %d names, want all %d", len(got), len(rareStates))
+	}
 }
 
-// TestBooks: the host's own books find what the core itself would have to be wrong for. R1 runs on i1, which is full; r2
-// waits; r3 has ended; i2 is starting.
+// idle returns books of a run in which r1 runs on i1, which is full; r2 waits; r3 has ended; i2 is starting.
+func idle(t *testing.T) *books {
+	t.Helper()
+	o := Options{}.withDefaults()
+	b := newBooks(o, quiet(o, 2))
+	cfg := scheduler.Config{Max: 2}
+	core := scheduler.New(&model{}, cfg, 0)
+	now := clock.Instant(0)
+	watch := func(ev scheduler.Event, acts []scheduler.Action) {
+		b.watch(&sim.Step{At: now, Event: ev, Actions: acts, Core: core})
+	}
+	watch(scheduler.Event{}, core.Configure(nil, 0, cfg))
+	for _, ev := range []scheduler.Event{
+		{Kind: scheduler.Arrival, Req: 1}, {Kind: scheduler.Arrival, Req: 2}, {Kind: scheduler.Arrival, Req: 3},
+		{Kind: scheduler.Cancel, Req: 3}, {Kind: scheduler.Ready, Inst: 1},
+	} {
+		now++
+		watch(ev, core.Step(nil, now, ev))
+	}
+	return b
+}
+
+// TestBooks: the books find what the core itself would have to be wrong for.
 func TestBooks(t *testing.T) {
 	tests := []struct {
 		name string
@@ -239,43 +252,77 @@ func TestBooks(t *testing.T) {
 		{"an instance that is not ready", ToReady, scheduler.Action{Do: scheduler.Assign, Req: 2, Inst: 2}},
 		{"a loss without a crash", KillsNone, scheduler.Action{Do: scheduler.Lost, Status: 502, Req: 1, Inst: 1}},
 		{"a stop under a request", Legal, scheduler.Action{Do: scheduler.Stop, Inst: 1}},
+		{"an end that the core does not know", AddsUp, scheduler.Action{Do: scheduler.Reject, Status: 503, Req: 2}},
+		{"a start that the core does not know", AddsUp, scheduler.Action{Do: scheduler.Start, Inst: 3}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(&model{}, Options{}.withDefaults(), quiet(2))
-			w.requests = make([]request, 4)
-			w.instances = []instance{{}, {ready: true, inFlight: 1}, {}}
-			w.requests[1].inst, w.requests[2].waits, w.requests[3].ended = 1, true, true
-			err := guard(0, func() { w.absorb([]scheduler.Action{tt.act}) })
+			b := idle(t)
+			err := guard(0, func() { b.decided(tt.act); b.judge() })
 			var v Violation
 			if !errors.As(err, &v) || v.Rule != tt.rule {
-				t.Errorf("absorb(%v) = %v, want a violation of %q", tt.act, err, tt.rule)
+				t.Errorf("decided(%v) = %v, want a violation of %q", tt.act, err, tt.rule)
 			}
 		})
 	}
 }
 
-// TestState: what must hold after a step is found when it does not.
+// TestState: what must hold after a step, or at the end, is found when it does not.
 func TestState(t *testing.T) {
 	tests := []struct {
 		name  string
 		rule  Rule
-		spoil func(w *world)
+		spoil func(b *books)
 	}{
-		{"more alive than max", WithinMax, func(w *world) { w.cfg.Max = 0 }},
-		{"a waiting request that the core does not know", EndsOnce, func(w *world) { w.waiting++ }},
-		{"a request that never ends", Drains, func(w *world) { w.requests[1].ended = false; w.over() }},
+		{"a waiting request that the core does not know", AddsUp, func(b *books) { b.count.waiting++ }},
+		{"a request that arrived and is nowhere", AddsUp, func(b *books) { b.requests = append(b.requests, request{}) }},
+		{"a slot that is not returned", AddsUp, func(b *books) { b.count.running-- }},
+		{"something is left when all should be over", Drains, func(b *books) { b.over = b.now - 1 }},
+		{"a request that never ends", Drains, func(b *books) { b.close(sim.Result{}, nil) }},
+		{"a run that got stuck", Drains, func(b *books) { b.close(sim.Result{}, sim.ErrStuck) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(&model{}, Options{}.withDefaults(), quiet(2, 1))
-			w.plan(0, scheduler.Event{Kind: scheduler.Arrival, Req: 1})
-			w.until(clock.Instant(5 * time.Second))
-			err := guard(0, func() { tt.spoil(w); w.judge() })
+			b := idle(t)
+			err := guard(0, func() { tt.spoil(b); b.judge() })
 			var v Violation
 			if !errors.As(err, &v) || v.Rule != tt.rule {
 				t.Errorf("judge() = %v, want a violation of %q", err, tt.rule)
 			}
 		})
+	}
+}
+
+// TestSwarm: each kind of fault is off in some seeds and on in others, and a scenario is a function of its seed.
+func TestSwarm(t *testing.T) {
+	o := Options{}.withDefaults()
+	kinds := []struct {
+		name string
+		on   func(s *scenario) bool
+	}{
+		{"failed starts", func(s *scenario) bool { return s.fail > 0 }},
+		{"slow starts", func(s *scenario) bool { return s.slower > 0 }},
+		{"unheard readiness", func(s *scenario) bool { return s.unheard > 0 }},
+		{"crashes", func(s *scenario) bool { return s.crash > 0 }},
+		{"crashes around an answer", func(s *scenario) bool { return s.breaks > 0 }},
+		{"clients that leave", func(s *scenario) bool { return s.leave > 0 }},
+		{"changes of the limits", func(s *scenario) bool { return len(s.changes) > 0 }},
+		{"slow stops", func(s *scenario) bool { return s.lingers > 0 }},
+		{"many ties", func(s *scenario) bool { return s.grid > 1 }},
+		{"a handover", func(s *scenario) bool { return s.handover > 0 }},
+	}
+	for _, k := range kinds {
+		on := 0
+		for seed := range uint64(100) {
+			if k.on(swarm(seed, o)) {
+				on++
+			}
+		}
+		if on < 10 || on > 90 {
+			t.Errorf("%s: on in %d of 100 seeds, want some on and some off", k.name, on)
+		}
+	}
+	if a, b := swarm(7, o), swarm(7, o); !reflect.DeepEqual(a, b) {
+		t.Errorf("swarm(7) = %+v, then %+v", a, b)
 	}
 }
