@@ -36,8 +36,10 @@ func (p *program) verifyVerb() *cli.Command {
 		ArgsUsage: "[CLAIM...]",
 		Description: "The main job. Runs every pattern under both policies side by side on the bundled stack, over real HTTP,\n" +
 			"and prints the documented numbers beside the measured ones with a verdict for each claim. CLAIM limits\n" +
-			"the run to what these claims need; 'loadgen claims' lists them.\n\n" +
-			"  loadgen verify\n  loadgen verify --quick --cold-law documented\n  loadgen verify fc-quota\n" +
+			"the run to what these claims need; 'loadgen claims' lists them. Some need runs of their own, such as fc-quota\n" +
+			"and fc-online, and some are exact and need --virtual, which judges all in a second. On the wire each cell\n" +
+			"is set beside its virtual twin.\n\n" +
+			"  loadgen verify\n  loadgen verify --quick --cold-law documented\n  loadgen verify fc-online\n" +
 			"  loadgen verify --after fc-race:start_per_request=true --virtual",
 		Flags:  flags,
 		Action: p.verify,
