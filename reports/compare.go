@@ -133,12 +133,15 @@ func pairedGrids(p *SidePair, level float64) []grid {
 
 func pairedGrid(p *SidePair, caption string, rows []analysis.Paired, level float64) grid {
 	var values []time.Duration
+	var differences []float64
 	for _, r := range rows {
 		if r.N > 0 {
 			values = append(values, time.Duration(r.MedianA), time.Duration(r.MedianB))
+			differences = append(differences, r.Difference, r.DifferenceIn.Low, r.DifferenceIn.High)
 		}
 	}
 	show := printerOf(rows[0].Metric.Unit, values)
+	fine := show.fine(differences)
 	ci := percent(level)
 	g := grid{Caption: fmt.Sprintf("%s%s: A = %s, B = %s", caption, show.unit, p.A, p.B), Columns: []column{
 		{Name: "metric"}, {Name: "seeds", Number: true}, {Name: "A", Number: true}, {Name: "B", Number: true}, {Name: "B − A", Number: true},
@@ -153,8 +156,8 @@ func pairedGrid(p *SidePair, caption string, rows []analysis.Paired, level float
 		if r.RatioOK {
 			quotient, quotientIn = significant(r.Ratio), show.span(r.RatioIn, significant)
 		}
-		g.add(spoken(r.Metric.Name), count(r.N), show.value(float64(r.MedianA)), show.value(float64(r.MedianB)), show.value(r.Difference),
-			show.span(r.DifferenceIn, show.value), quotient, quotientIn, string(r.Finding()))
+		g.add(spoken(r.Metric.Name), count(r.N), show.value(float64(r.MedianA)), show.value(float64(r.MedianB)), fine.value(r.Difference),
+			fine.span(r.DifferenceIn, fine.value), quotient, quotientIn, string(r.Finding()))
 	}
 	return g
 }

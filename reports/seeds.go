@@ -221,26 +221,44 @@ func spoken(name string) string { return strings.ReplaceAll(name, "_", " ") }
 
 // unitPrinter prints the numbers of one table.
 type unitPrinter struct {
-	unit           string // for the caption, in parentheses
-	value, average func(float64) string
+	unit   string // for the caption, in parentheses
+	size   time.Duration
+	digits int // behind the point of a value; -1: as many as it has
+	means  int // of a mean
 }
 
 // printerOf chooses how the numbers of one unit are printed: latencies in the unit that fits them, sums of time in
 // seconds, counts as they are and their means with two digits.
 func printerOf(u analysis.Unit, values []time.Duration) unitPrinter {
-	fixed := func(size time.Duration, digits int) func(float64) string {
-		return func(x float64) string { return unsigned(strconv.FormatFloat(x/float64(size), 'f', digits, 64)) }
-	}
 	switch u {
 	case analysis.Latency:
 		s := scaleOf(values...)
-		s.digits = max(s.digits, 1) // means over many runs differ by less than one request's times
-		return unitPrinter{" (" + s.unit.name + ")", fixed(s.unit.size, s.digits), fixed(s.unit.size, s.digits)}
+		digits := max(s.digits, 1) // means over many runs differ by less than one request's times
+		return unitPrinter{" (" + s.unit.name + ")", s.unit.size, digits, digits}
 	case analysis.InstanceTime, analysis.RequestTime:
-		return unitPrinter{" (s)", fixed(time.Second, 2), fixed(time.Second, 2)}
+		return unitPrinter{" (s)", time.Second, 2, 2}
 	case analysis.Requests, analysis.Instances:
 	}
-	return unitPrinter{"", fixed(1, -1), fixed(1, 2)} // the median of an even number of differences may be a half
+	return unitPrinter{"", 1, -1, 2} // the median of an even number of differences may be a half
+}
+
+// fine returns a printer for differences, whose smallest must not look like zero: up to three digits behind the point.
+func (p unitPrinter) fine(differences []float64) unitPrinter {
+	const most = 3
+	for _, d := range differences {
+		for p.digits >= 0 && p.digits < most && d != 0 && strings.Trim(p.value(d), "-0.") == "" {
+			p.digits++
+		}
+	}
+	return p
+}
+
+func (p unitPrinter) value(x float64) string { return p.number(x, p.digits) }
+
+func (p unitPrinter) average(x float64) string { return p.number(x, p.means) }
+
+func (p unitPrinter) number(x float64, digits int) string {
+	return unsigned(strconv.FormatFloat(x/float64(p.size), 'f', digits, 64))
 }
 
 // unsigned removes the sign of a zero.

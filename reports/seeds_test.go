@@ -181,3 +181,22 @@ func TestNoNegativeZero(t *testing.T) {
 		}
 	}
 }
+
+// A difference of some microseconds beside latencies of seconds is no zero.
+func TestSmallDifferencesAreSeen(t *testing.T) {
+	show := printerOf(analysis.Latency, []time.Duration{120 * time.Millisecond, 3 * time.Second})
+	for _, row := range []struct {
+		why  string
+		all  []float64
+		want string // of the first
+	}{
+		{"as coarse as the values", []float64{-948.2e6}, "-948.2"},
+		{"finer where it must be", []float64{40e3, -948.2e6}, "0.04"},
+		{"three digits at most", []float64{40}, "0.000"},
+		{"equal", []float64{0, 0}, "0.0"},
+	} {
+		if got := show.fine(row.all).value(row.all[0]); got != row.want {
+			t.Errorf("%s: %v ns = %q, want %q", row.why, row.all[0], got, row.want)
+		}
+	}
+}
