@@ -40,6 +40,10 @@ func TestAdminPort(t *testing.T) {
 		s.do(s.request(http.MethodGet, "/fn/f/", nil))
 	}
 	s.do(s.request(http.MethodGet, "/fn/nope/", nil))
+	s.eventually(t.Context(), "everything is counted", func() bool {
+		_, made := s.g.services[0].made.last(0)
+		return made == 7 && s.g.Counts() == Counts{Alive: 1, Idle: 1}
+	})
 	var stats statsView
 	s.adminGet(t, "/stats", &stats)
 	if f := stats.Functions; len(f) != 1 || f[0].Name != "f" || f[0].Arrived != 3 || f[0].Started != 1 || stats.Broken != nil {
@@ -75,6 +79,7 @@ func TestMetrics(t *testing.T) {
 	s := before(t, func(http.ResponseWriter, *http.Request) {})
 	s.do(s.request(http.MethodGet, "/fn/f/", nil))
 	s.do(s.request(http.MethodGet, "/fn/random-name/", nil))
+	s.eventually(t.Context(), "both are counted", func() bool { return s.counted(outcomeOK) == 1 && s.counted(outcomeRefused) == 1 })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.admin+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -39,6 +39,7 @@ type exchange struct {
 	decided clock.Instant
 	outcome outcome
 	whole   bool // the instance's answer was passed on to its end
+	late    bool // the client had gone before that answer came: an instance that learns of it may still answer
 }
 
 // serve is the life of a request. Its order is the wire contract: check, read the body, wait for pre, let the scheduler

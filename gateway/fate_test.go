@@ -143,6 +143,7 @@ func TestFullQueue(t *testing.T) {
 					t.Errorf("refused after %v with %v, want at once, Retry-After, start edge and the reason (R16)", r.took, r.header)
 				}
 			}
+			settle()
 			if full != 5 || b.counted(outcomeRejected) != 5 || b.g.services[0].full.Load() != 5 {
 				t.Errorf("%d of 8 refused, counted %d, want 5", full, b.counted(outcomeRejected))
 			}
@@ -214,6 +215,7 @@ func TestCrashWhileRunning(t *testing.T) {
 		if r.status != http.StatusBadGateway || r.took != 500*time.Millisecond || r.server().Start != record.Edge {
 			t.Errorf("got %d after %v, %+v, want 502 at the edge after 500ms", r.status, r.took, r.server())
 		}
+		settle()
 		if got := b.counted(outcomeUpstream); got != 1 {
 			t.Errorf("upstream errors = %d, want 1", got)
 		}

@@ -51,9 +51,7 @@ func TestBodyLimit(t *testing.T) {
 			t.Errorf("%s: %v, want the reason and the end of the connection", c.why, res.Header)
 		}
 	}
-	if used := s.g.heldBytes.used.Load(); used != 0 {
-		t.Errorf("%d bytes still held, want 0", used)
-	}
+	s.eventually(t.Context(), "nothing is held any more", func() bool { return s.g.heldBytes.used.Load() == 0 })
 }
 
 func TestHeldLimit(t *testing.T) {

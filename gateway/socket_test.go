@@ -72,6 +72,10 @@ func newSockets(t *testing.T, cfg Config) *sockets {
 			t.Errorf("Serve() = %v, want nil", err)
 		}
 	})
+	s.eventually(t.Context(), "all instances are ready", func() bool {
+		c := g.Counts()
+		return c.Alive > 0 && c.Starting == 0
+	})
 	return s
 }
 
