@@ -58,15 +58,14 @@ func (a *answer) begun() bool { return a.status != 0 }
 // heldAnswer keeps an answer back until release: the slot is given back before the demand's post is waited. An answer
 // longer than max, or beyond the shared budget, is not held but streams.
 type heldAnswer struct {
-	next     *answer
-	header   http.Header // what the proxy sees; trailers come into it after the body
-	sent     http.Header // as it was when the status came
-	status   int
-	body     []byte
-	max      int64
-	budget   *budget
-	streams  bool
-	upgraded bool
+	next    *answer
+	header  http.Header // what the proxy sees; trailers come into it after the body
+	sent    http.Header // as it was when the status came
+	status  int
+	body    []byte
+	max     int64
+	budget  *budget
+	streams bool
 }
 
 func (h *heldAnswer) Header() http.Header {

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"coldwave/record"
-	"coldwave/workload"
 )
 
 // requestIDMax is the limit of a request id in bytes.
@@ -106,5 +105,3 @@ func dropUpgrade(h http.Header) {
 		h.Del("Connection")
 	}
 }
-
-var demandKey = http.CanonicalHeaderKey(workload.DemandHeader)
