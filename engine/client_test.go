@@ -13,13 +13,11 @@ import (
 func TestClientReachesItsTargetOnly(t *testing.T) {
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "other") }))
 	defer other.Close()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/away" {
-			http.Redirect(w, r, other.URL, http.StatusFound)
-			return
-		}
-		_, _ = io.WriteString(w, "target "+r.URL.Path)
-	}))
+	mux := http.NewServeMux()
+	mux.HandleFunc("/stats", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "stats of the target") })
+	mux.HandleFunc("/x", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "x of the target") })
+	mux.Handle("/away", http.RedirectHandler(other.URL, http.StatusFound))
+	server := httptest.NewServer(mux)
 	defer server.Close()
 	var guard *Guard
 	target, err := guard.Target(server.URL + "/own?key=1")
@@ -33,8 +31,8 @@ func TestClientReachesItsTargetOnly(t *testing.T) {
 		status int
 		body   string
 	}{
-		{target.URL("/stats"), http.StatusOK, "target /stats"},
-		{other.URL + "/x", http.StatusOK, "target /x"},
+		{target.URL("/stats"), http.StatusOK, "stats of the target"},
+		{other.URL + "/x", http.StatusOK, "x of the target"},
 		{target.URL("/away"), http.StatusFound, "Found"},
 	} {
 		resp, err := client.Get(c.url)
