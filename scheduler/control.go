@@ -167,6 +167,14 @@ func (c *Control) Since(r RequestID) clock.Instant {
 	return clock.Never
 }
 
+// Dispatched returns when the running request r was assigned, or Never for any other.
+func (c *Control) Dispatched(r RequestID) clock.Instant {
+	if req := c.requests.Get(int64(r)); req != nil && (req.state == running || req.state == abandoned) {
+		return req.at
+	}
+	return clock.Never
+}
+
 // IsWaiting reports whether r is in the queue.
 func (c *Control) IsWaiting(r RequestID) bool {
 	req := c.requests.Get(int64(r))

@@ -164,6 +164,26 @@ func TestReadyAfterStop(t *testing.T) {
 	}
 }
 
+// TestDispatched: a request was dispatched when it was assigned, for as long as it is on its instance.
+func TestDispatched(t *testing.T) {
+	c := begin(puppet(greedy), Config{Max: 1})
+	check := func(name string, r RequestID, want clock.Instant) {
+		t.Helper()
+		if got := c.Dispatched(r); got != want {
+			t.Errorf("%s: Dispatched(r%d) = %v, want %v", name, r, got, want)
+		}
+	}
+	drive(c, at{0, arrival(1)}, at{5, arrival(2)})
+	check("it waits", 1, clock.Never)
+	drive(c, at{10, ready(1)})
+	check("it runs since the instance was ready", 1, 10)
+	drive(c, at{20, Event{Kind: Cancel, Req: 1}})
+	check("its client has gone, its slot is held", 1, 10)
+	drive(c, at{30, done(1)})
+	check("it has ended", 1, clock.Never)
+	check("it took the freed slot", 2, 30)
+}
+
 // TestStartKinds: the label of each way to an instance, and whose start it was.
 func TestStartKinds(t *testing.T) {
 	c := begin(puppet(greedy), Config{Max: 2, Limit: 2})
@@ -320,7 +340,8 @@ func TestUnknownReads(t *testing.T) {
 	c := begin(puppet(greedy), Config{})
 	if c.State(9) != Gone || c.Up(9) || c.InFlight(9) != 0 || c.Limit(9) != 0 || c.Control.Next(9) != 0 || c.Cause(9) != 0 ||
 		c.FirstOn(9) != 0 || c.NextOn(9) != 0 || c.IsWaiting(9) || c.Began(9) != clock.Never ||
-		c.ReadyAt(9) != clock.Never || c.IdleSince(9) != clock.Never || c.Since(9) != clock.Never {
+		c.ReadyAt(9) != clock.Never || c.IdleSince(9) != clock.Never || c.Since(9) != clock.Never ||
+		c.Dispatched(9) != clock.Never {
 		t.Error("a read of an unknown id gives something")
 	}
 	if _, ok := c.Instance(9); ok {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"coldwave/internal/spell"
 	"coldwave/scheduler"
@@ -22,7 +23,9 @@ type Entry struct {
 	Summary string // one sentence
 	Source  string // where its rules come from, with their ids
 	Params  []Param
-	Bound   bool // it ties a waiting request to its own start, so a request may wait while another instance is idle
+	Bound   bool          // it ties a waiting request to its own start, so a request may wait while another instance is idle
+	Learns  bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
+	Wait    time.Duration // the longest time for which a request waits with the default parameters; 0: a minute
 
 	make func(values) scheduler.Policy
 }

@@ -99,6 +99,33 @@ func TestBadSpecs(t *testing.T) {
 	}
 }
 
+// TestRatios: a ratio is read exactly, in thousandths, and printed as short as it goes.
+func TestRatios(t *testing.T) {
+	for _, row := range []struct {
+		name, text, want string
+		ok               bool
+	}{
+		{"one place", "0.6", "0.6", true},
+		{"three places", "0.125", "0.125", true},
+		{"zeros behind", "0.600", "0.6", true},
+		{"nothing before the point", ".5", "0.5", true},
+		{"a whole one", "1", "1", true},
+		{"four places are not exact", "0.1234", "", false},
+		{"the end of the range is in it", "2", "2", true},
+		{"above the range", "2.001", "", false},
+		{"below the range", "0.099", "", false},
+		{"a sign", "-0.5", "", false},
+		{"a word", "half", "", false},
+		{"nothing", "", "", false},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			if got, ok := policies.Reprint(policies.Param{Name: "x", Type: policies.Ratio, Min: 100, Max: 2000}, row.text); got != row.want || ok != row.ok {
+				t.Errorf("ratio(%q) = %q, %v, want %q, %v", row.text, got, ok, row.want, row.ok)
+			}
+		})
+	}
+}
+
 // FuzzSpec: whatever New takes has a canonical form that gives itself.
 func FuzzSpec(f *testing.F) {
 	for _, s := range []string{"fc-race", "fc-bound:start_retries=2", "fc-race:idle_timeout=1h,start_per_request=true", "x:y=z", ":", "fc-race:,"} {

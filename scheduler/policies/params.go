@@ -19,6 +19,7 @@ const (
 	Duration Type = "duration" // of time.ParseDuration, ≥ 0
 	Int      Type = "int"      // decimal, ≥ 0
 	Bool     Type = "bool"     // true or false
+	Ratio    Type = "ratio"    // decimal with at most three places, such as 0.6; its value is in thousandths
 )
 
 // Param is one parameter of a policy.
@@ -26,12 +27,16 @@ type Param struct {
 	Name    string
 	Type    Type
 	Default string
-	Max     int64 // largest Int, or largest Duration in ns
+	Min     int64 // smallest value, ≥ 0, in the unit of Max
+	Max     int64 // largest Int, largest Duration in ns, or largest Ratio in thousandths
 	Doc     string
 }
 
-// values holds a value for each parameter of a policy: a duration in ns, an integer, or 0 and 1.
+// values holds a value for each parameter of a policy: a duration in ns, an integer, a ratio in thousandths, or 0
+// and 1.
 type values map[string]int64
+
+func (v values) is(name string) bool { return v[name] != 0 }
 
 func (v values) duration(name string) time.Duration { return time.Duration(v[name]) }
 
@@ -82,10 +87,17 @@ func (p Param) parse(text string) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, fmt.Errorf("%w %s=%q: want %s", ErrParam, p.Name, text, p.Type.want())
-	case n < 0 || n > p.Max:
-		return 0, fmt.Errorf("%w %s=%q: must lie in 0 … %s", ErrParam, p.Name, text, p.Type.format(p.Max))
+	case n < p.Min || n > p.Max:
+		return 0, fmt.Errorf("%w %s=%q: must lie in %s … %s", ErrParam, p.Name, text, p.least(), p.Type.format(p.Max))
 	}
 	return n, nil
+}
+
+func (p Param) least() string {
+	if p.Min == 0 {
+		return "0"
+	}
+	return p.Type.format(p.Min)
 }
 
 func (t Type) parse(text string) (int64, error) {
@@ -101,9 +113,21 @@ func (t Type) parse(text string) (int64, error) {
 			return 0, nil
 		}
 		return 0, strconv.ErrSyntax
+	case Ratio:
+		return parseRatio(text)
 	default:
 		return strconv.ParseInt(text, 10, 64)
 	}
+}
+
+// parseRatio reads digits, and up to three more behind a point, as thousandths.
+func parseRatio(text string) (int64, error) {
+	whole, places, _ := strings.Cut(text, ".")
+	if len(places) > 3 {
+		return 0, strconv.ErrSyntax
+	}
+	n, err := strconv.ParseUint(whole+places+"000"[len(places):], 10, 32)
+	return int64(n), err
 }
 
 func (t Type) want() string {
@@ -112,6 +136,8 @@ func (t Type) want() string {
 		return `a duration such as "300s" or "1m30s"`
 	case Bool:
 		return "true or false"
+	case Ratio:
+		return `a ratio such as "0.6", with at most three places`
 	default:
 		return "a whole number"
 	}
@@ -124,6 +150,8 @@ func (t Type) format(n int64) string {
 		return time.Duration(n).String()
 	case Bool:
 		return strconv.FormatBool(n != 0)
+	case Ratio:
+		return strconv.FormatFloat(float64(n)/1000, 'f', -1, 64)
 	default:
 		return strconv.FormatInt(n, 10)
 	}
