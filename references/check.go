@@ -93,6 +93,8 @@ func (in *input) gather(k check) outcome {
 				return outcome{verdict: NotComparable, reason: "it needs a run of its own: " + in.Command}
 			case !ok:
 				return outcome{verdict: Inconclusive, reason: fmt.Sprintf("there is no run of %s in the role %q", pattern, role)}
+			case cell.Run == nil && in.evidence.Host.Busy: // so it was not begun
+				return outcome{verdict: Void, reason: "the host was too busy: " + in.evidence.Host.Reason}
 			case cell.Failed != "" || cell.Run == nil:
 				return outcome{verdict: Inconclusive, reason: fmt.Sprintf("the run of %s in the role %q failed: %s", pattern, role, cell.Failed)}
 			}

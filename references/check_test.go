@@ -167,6 +167,20 @@ func eachRun(e *Evidence, f func(r *analysis.Run)) {
 	}
 }
 
+// A run that was not begun because the host was too busy is void, also for counts: it must be repeated.
+func TestHostTooBusyToBegin(t *testing.T) {
+	e := evidence(t, "uniform", 1, false, true, nil)
+	e.Host.Busy, e.Host.Reason = true, "p95 7 ms"
+	for i := range e.Cells {
+		e.Cells[i].Run, e.Cells[i].Failed = nil, "the host was too busy to begin"
+	}
+	for _, id := range []string{"FR-1", "FR-2", "fc-quota", "fc-online"} {
+		if r := resultOf(t, Check(load(t), e), id); r.Verdict != Void || !strings.Contains(r.Reason, "p95 7 ms") {
+			t.Errorf("%s = %s (%s), want void, p95 7 ms", id, r.Verdict, r.Reason)
+		}
+	}
+}
+
 // A calibration above the limit is void even if nobody marked the host as busy.
 func TestHostLimit(t *testing.T) {
 	e := evidence(t, "uniform", 1, false, false, nil)
