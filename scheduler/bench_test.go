@@ -73,7 +73,7 @@ func BenchmarkStep(b *testing.B) {
 			steps(b, c, last, n/2)
 		})
 	}
-	for _, n := range []int{10, 1000, 100_000} {
+	for _, n := range []int{10, 1000, 100_000, 1_000_000} {
 		b.Run("queued/instances=100/waiting="+strconv.Itoa(n), func(b *testing.B) {
 			c, last := loaded(100, 0, n)
 			steps(b, c, last, 100)

@@ -57,7 +57,7 @@ func (t *Table[V]) New() (int64, *V) {
 // Get returns the value of id, or nil if it was dropped or never issued. The pointer is good until Drop(id).
 func (t *Table[V]) Get(id int64) *V {
 	p := id >> pageBits
-	if p < t.head || p >= t.tail {
+	if uint64(p-t.head) >= uint64(t.tail-t.head) {
 		return nil
 	}
 	pg := t.dir[p&int64(len(t.dir)-1)]
@@ -70,7 +70,7 @@ func (t *Table[V]) Get(id int64) *V {
 // Drop forgets the value of id. Dropping an id that holds nothing does nothing.
 func (t *Table[V]) Drop(id int64) {
 	p := id >> pageBits
-	if p < t.head || p >= t.tail {
+	if uint64(p-t.head) >= uint64(t.tail-t.head) {
 		return
 	}
 	pg := t.dir[p&int64(len(t.dir)-1)]

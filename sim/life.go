@@ -22,7 +22,10 @@ func (s *run) name(seq int64) string { return s.cfg.Run + "-" + strconv.FormatIn
 
 // start opens the life of an instance and plans how its start-up ends.
 func (s *run) start(a *scheduler.Action) {
-	in := life{name: strconv.Itoa(int(a.Inst))}
+	in := life{}
+	if s.writes() {
+		in.name = strconv.Itoa(int(a.Inst))
+	}
 	in.Instance = record.Instance{ID: int32(a.Inst), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
 	var cause workload.Demand
 	if f := s.flights.Get(int64(a.Req)); f != nil { // a cause that has ended is forgotten
@@ -54,19 +57,19 @@ func (s *run) stop(a *scheduler.Action) {
 }
 
 // turn tells the core of a turn in the life of an instance.
-func (s *run) turn(ev scheduler.Event) {
-	in := s.lives.Get(int64(ev.Inst))
-	late := in == nil || ev.Kind == scheduler.Ready && in.stopping
-	s.tell(ev)
+func (s *run) turn(kind scheduler.Kind, i scheduler.InstanceID) {
+	in := s.lives.Get(int64(i))
+	late := in == nil || kind == scheduler.Ready && in.stopping
+	s.tell(kind, 0, i, 0)
 	switch {
 	case late: // it had ended, or must
-	case ev.Kind != scheduler.Ready:
-		in.Stopped, in.Failed = s.now, ev.Kind == scheduler.Failed
+	case kind != scheduler.Ready:
+		in.Stopped, in.Failed = s.now, kind == scheduler.Failed
 		s.bury(in)
 	default:
 		in.Ready = s.now
 		if s.cfg.Faults != nil {
-			s.plan(s.cfg.Faults.Crashes(int64(ev.Inst), s.now), keyOf(scheduler.Failed, 0, int64(ev.Inst)))
+			s.plan(s.cfg.Faults.Crashes(int64(i), s.now), keyOf(scheduler.Failed, 0, int64(i)))
 		}
 	}
 }

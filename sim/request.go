@@ -16,7 +16,7 @@ func (s *run) arrive(a *workload.Arrival) {
 	if s.cfg.Faults != nil {
 		s.plan(s.cfg.Faults.Leaves(a.Seq, s.now), keyOf(scheduler.Cancel, 0, id))
 	}
-	s.tell(scheduler.Event{Kind: scheduler.Arrival, Req: scheduler.RequestID(id)})
+	s.tell(scheduler.Arrival, 0, 0, scheduler.RequestID(id))
 }
 
 // plan puts a consequence on the agenda, if it is to come. No delay is zero: what follows at the very instant of its
@@ -44,19 +44,20 @@ func (s *run) assign(a *scheduler.Action) {
 // done tells the core that a request has left its instance. It may have been lost with it.
 func (s *run) done(id int64) {
 	f := s.flights.Get(id)
-	ev := scheduler.Event{Kind: scheduler.Done, Req: scheduler.RequestID(id)}
+	how := record.Unknown
 	if f != nil {
-		ev.Code = uint8(s.outcome(f.arrival.Seq))
+		how = s.outcome(f.arrival.Seq)
 	}
-	if f != nil && f.ended { // nobody waits for the answer any more
+	left := f != nil && f.ended // its client has: nobody waits for the answer any more
+	if left {
 		if in := s.lives.Get(int64(f.told.Inst)); in != nil {
 			in.answered--
 		}
-		s.tell(ev)
-		s.flights.Drop(id)
-		return
 	}
-	s.tell(ev)
+	s.tell(scheduler.Done, uint8(how), 0, scheduler.RequestID(id))
+	if left {
+		s.flights.Drop(id)
+	}
 }
 
 // outcome returns how the body of an arrival ends.
@@ -87,7 +88,7 @@ func (s *run) finish(a *scheduler.Action) {
 	if s.cfg.Tally != nil {
 		s.cfg.Tally.add(end, f, s.waited(a, f))
 	}
-	if s.cfg.Observe != nil || s.cfg.Tally == nil {
+	if s.writes() {
 		s.write(a, f, end)
 	}
 	if f.ended = end.outcome == record.Canceled && f.told.Inst != 0; !f.ended {

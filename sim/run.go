@@ -56,6 +56,9 @@ func newRun(cfg Config) *run {
 // keeps reports whether the records go to the Result.
 func (s *run) keeps() bool { return s.cfg.Observe == nil && s.cfg.Tally == nil }
 
+// writes reports whether records are made at all.
+func (s *run) writes() bool { return s.cfg.Observe != nil || s.cfg.Tally == nil }
+
 func (s *run) run() error {
 	for k, c := range s.cfg.Changes {
 		s.agenda.push(entry{c.At, keyOf(scheduler.Configure, 0, int64(k))})
@@ -102,41 +105,50 @@ func (s *run) handle(e entry) {
 	case scheduler.Done:
 		s.done(id)
 	case scheduler.Cancel:
-		s.tell(scheduler.Event{Kind: scheduler.Cancel, Req: scheduler.RequestID(id)})
+		s.tell(scheduler.Cancel, 0, 0, scheduler.RequestID(id))
 	case scheduler.Configure:
 		s.configure(s.cfg.Changes[id].Limits)
 	default:
-		s.turn(scheduler.Event{Kind: e.kind(), Inst: scheduler.InstanceID(id)})
+		s.turn(e.kind(), scheduler.InstanceID(id))
 	}
 }
 
 func (s *run) advance(due clock.Instant) {
 	s.now = due
-	s.took(Step{Advance: true}, s.core.Advance(s.acts[:0], due))
+	acts := s.core.Advance(s.acts[:0], due)
+	if s.cfg.Watch != nil {
+		s.step = Step{Advance: true}
+		s.show(acts)
+	}
+	s.carry(acts)
 }
 
 func (s *run) configure(limits scheduler.Config) {
 	limits.Limit = cmp.Or(limits.Limit, s.cfg.Limits.Limit)
-	s.took(Step{Event: scheduler.Event{Kind: scheduler.Configure}}, s.core.Configure(s.acts[:0], s.now, limits))
-}
-
-func (s *run) tell(ev scheduler.Event) {
-	acts := s.core.Step(s.acts[:0], s.now, ev)
+	acts := s.core.Configure(s.acts[:0], s.now, limits)
 	if s.cfg.Watch != nil {
-		s.took(Step{Event: ev}, acts)
-		return
+		s.step = Step{Event: scheduler.Event{Kind: scheduler.Configure}}
+		s.show(acts)
 	}
 	s.carry(acts)
 }
 
-// took shows what the core decided, and carries it out.
-func (s *run) took(step Step, acts []scheduler.Action) {
+// tell tells the core of an event.
+func (s *run) tell(kind scheduler.Kind, code uint8, i scheduler.InstanceID, r scheduler.RequestID) {
+	ev := &s.step.Event
+	ev.Kind, ev.Code, ev.Inst, ev.Req, ev.Value = kind, code, i, r, 0
+	acts := s.core.Take(s.acts[:0], s.now, ev)
 	if s.cfg.Watch != nil {
-		step.At, step.Actions, step.Core = s.now, acts, s.core
-		s.step = step
-		s.cfg.Watch(&s.step)
+		s.step.Advance = false
+		s.show(acts)
 	}
 	s.carry(acts)
+}
+
+// show lets Watch see what the core decided.
+func (s *run) show(acts []scheduler.Action) {
+	s.step.At, s.step.Actions, s.step.Core = s.now, acts, s.core
+	s.cfg.Watch(&s.step)
 }
 
 func (s *run) carry(acts []scheduler.Action) {

@@ -39,17 +39,22 @@ func (s *Stream) NextTo(to *Arrival) bool {
 	if s.err != nil {
 		return false
 	}
-	a, ok := s.next()
-	if !ok {
+	if !to.place(s.next()) {
 		return false
 	}
-	to.Seq, to.At, to.Wave, to.Demand = s.drawn, a.At, a.Wave, s.source.Demands.Demand(s.drawn)
+	to.Seq, to.Demand = s.drawn, s.source.Demands.Demand(s.drawn)
 	if s.err = s.check(to); s.err != nil {
 		*to = Arrival{}
 		return false
 	}
 	s.drawn, s.last = s.drawn+1, to.At
 	return true
+}
+
+// place takes from an arrival what its process knows of it.
+func (a *Arrival) place(from Arrival, ok bool) bool {
+	a.At, a.Wave = from.At, from.Wave
+	return ok
 }
 
 // Err says why Next stopped early. It wraps ErrTooMany or ErrArrival, and is nil after the last arrival.
