@@ -47,7 +47,7 @@ func play(t testing.TB, seed uint64, wrap func(scheduler.Policy) scheduler.Polic
 			spec += ":" + v.params
 		}
 		reached, err := policytest.Play(func() scheduler.Policy { return wrap(policy(t, spec)) }, policytest.Options{
-			Bound: e.Bound, Wait: cmp.Or(v.wait, e.Wait), Requests: *requests,
+			Bound: e.Bound, Keeps: e.Keeps, Settle: e.Holds, Wait: cmp.Or(v.wait, e.Wait), Requests: *requests,
 		}, seed)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec, err)

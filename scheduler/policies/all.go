@@ -26,6 +26,8 @@ type Entry struct {
 	Bound   bool          // it ties a waiting request to its own start, so a request may wait while another instance is idle
 	Learns  bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
 	Wait    time.Duration // the longest time for which a request waits with the default parameters; 0: a minute
+	Keeps   int           // instances that its defaults keep without traffic, beside the core's Min
+	Holds   time.Duration // the longest time for which its defaults keep an idle instance; 0: below an hour
 
 	make func(values) scheduler.Policy
 }

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, policytest.Options{
-				Bound: e.Bound, Learns: e.Learns, Wait: e.Wait, Seeds: n, First: *first,
+				Bound: e.Bound, Learns: e.Learns, Keeps: e.Keeps, Settle: e.Holds, Wait: e.Wait, Seeds: n, First: *first,
 			})
 		})
 	}

@@ -47,6 +47,8 @@ const (
 	ForRequest Why = iota + 1 // a request found nothing idle
 	Again                     // an earlier start failed, or an instance was lost while requests wait
 	ForMin                    // fewer than Min are alive
+	ForLoad                   // the policy's metric asks for more
+	Ahead                     // a request is expected
 )
 
 func (w Why) String() string {
@@ -57,6 +59,10 @@ func (w Why) String() string {
 		return "again"
 	case ForMin:
 		return "min"
+	case ForLoad:
+		return "load"
+	case Ahead:
+		return "ahead"
 	default:
 		return "unknown"
 	}
@@ -71,18 +77,19 @@ const (
 // unavailable is ServiceUnavailable, the status of a request that the quota or the wait limit turns away (FC-10).
 const unavailable = 503
 
-// until returns the deadline of a request that starts to wait now.
-func (o FCOptions) until(c *scheduler.Control) clock.Instant {
-	if o.WaitTimeout == 0 {
+// waitUntil returns the deadline of a request that starts to wait now for at most that time; 0: without limit.
+func waitUntil(c *scheduler.Control, most time.Duration) clock.Instant {
+	if most == 0 {
 		return clock.Never
 	}
-	return c.Now().Add(o.WaitTimeout)
+	return c.Now().Add(most)
 }
 
 // reaper stops instances that have been idle for a timeout, at full seconds as a reaper that ticks each second would,
 // but without a tick while nothing is idle.
 type reaper struct {
 	timeout time.Duration // 0: it never stops any
+	exact   bool          // it stops them at the instant, not at the next full second
 	armed   bool
 }
 
@@ -93,7 +100,10 @@ func (p *reaper) arm(c *scheduler.Control) {
 		return
 	}
 	due := max(c.IdleSince(c.IdleOldest()).Add(p.timeout), c.Now()+1)
-	c.Alarm(tickReap, fullSecond(due))
+	if !p.exact {
+		due = fullSecond(due)
+	}
+	c.Alarm(tickReap, due)
 	p.armed = true
 }
 

@@ -67,7 +67,7 @@ func (p *FCBound) arrival(c *scheduler.Control, r scheduler.RequestID) {
 	case c.Alive() >= c.Config().Max:
 		c.Reject(r, unavailable)
 	default:
-		c.Queue(r, p.o.until(c))
+		c.Queue(r, waitUntil(c, p.o.WaitTimeout))
 		c.Start(uint8(ForRequest), r)
 	}
 }

@@ -70,7 +70,7 @@ func (p *FCRace) arrival(c *scheduler.Control, r scheduler.RequestID) {
 		c.Reject(r, unavailable) // nothing lives, and nothing may: it would wait in vain
 		return
 	}
-	c.Queue(r, p.o.until(c))
+	c.Queue(r, waitUntil(c, p.o.WaitTimeout))
 	if c.Alive() < c.Config().Max && (p.o.StartPerRequest || c.Starting() < c.Waiting()) {
 		c.Start(uint8(ForRequest), r)
 	}

@@ -274,8 +274,9 @@ func (b *books) close(res sim.Result, err error) {
 	if b.count.running != 0 || b.count.waiting != 0 {
 		b.broken(Drains, "%d run and %d wait", b.count.running, b.count.waiting)
 	}
-	if got := b.core.Alive(); got > b.core.Config().Min {
-		b.broken(ToZero, "%d are alive, min %d", got, b.core.Config().Min)
+	limits := b.core.Config()
+	if kept := max(limits.Min, min(b.o.Keeps, limits.Max)); b.core.Alive() > kept {
+		b.broken(ToZero, "%d are alive, kept are %d", b.core.Alive(), kept)
 	}
 	if err := record.Account(res.Records, int(res.Requests)); err != nil {
 		b.broken(AddsUp, "%v", err)

@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Bound    bool          // it ties a request to its own start: a request may wait while a slot is free
 	Learns   bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
+	Keeps    int           // instances that it keeps without traffic, as far as Max allows, where Min is lower
 	Limit    int32         // requests in flight on one instance; default 1
 	Seeds    int           // default 60
 	First    uint64        // first seed; default 1
@@ -57,7 +58,7 @@ const (
 	Bounded       Rule = "it acts a bounded number of times at one event"
 	Drains        Rule = "all requests end, and soon after the last fault"
 	AddsUp        Rule = "the sums add up"
-	ToZero        Rule = "without traffic all above min stop"
+	ToZero        Rule = "without traffic all above what is kept stop"
 	Deterministic Rule = "equal seeds give equal decisions"
 	Renews        Rule = "after a long silence it acts as at first"
 	NoAllocation  Rule = "a step allocates nothing"
@@ -184,7 +185,7 @@ func deterministic(newPolicy func() scheduler.Policy, o Options) error {
 
 // renewal runs the same requests twice with a long silence between: but for the names, the decisions are equal.
 func renewal(newPolicy func() scheduler.Policy, o Options) error {
-	if o.Learns {
+	if o.Learns || o.Keeps > 0 { // a kept instance is no initial state
 		return nil
 	}
 	for k := range min(o.Seeds, 10) {
