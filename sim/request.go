@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"time"
 
 	"coldwave/internal/clock"
@@ -143,6 +144,9 @@ func (s *run) write(a *scheduler.Action, f *flight, end fate) {
 	if s.cfg.Observe != nil {
 		s.cfg.Observe(rec)
 		return
+	}
+	if len(s.records) == cap(s.records) {
+		s.records = slices.Grow(s.records, max(64, len(s.records))) // twice as many: records are large, and copying them shows
 	}
 	for int64(len(s.records)) <= rec.Seq {
 		s.records = append(s.records, record.Record{})

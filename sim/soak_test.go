@@ -46,9 +46,9 @@ func play(t testing.TB, seed uint64, wrap func(scheduler.Policy) scheduler.Polic
 		if v.params != "" {
 			spec += ":" + v.params
 		}
-		reached, err := policytest.Play(func() scheduler.Policy { return wrap(policy(t, spec)) }, policytest.Options{
-			Bound: e.Bound, Keeps: e.Keeps, Settle: e.Holds, Wait: cmp.Or(v.wait, e.Wait), Requests: *requests,
-		}, seed)
+		o := policytest.OptionsOf(e)
+		o.Wait, o.Requests = cmp.Or(v.wait, o.Wait), *requests
+		reached, err := policytest.Play(func() scheduler.Policy { return wrap(policy(t, spec)) }, o, seed)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec, err)
 		}

@@ -31,9 +31,9 @@ func TestConformance(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, policytest.Options{
-				Bound: e.Bound, Learns: e.Learns, Keeps: e.Keeps, Settle: e.Holds, Wait: e.Wait, Seeds: n, First: *first,
-			})
+			o := policytest.OptionsOf(e)
+			o.Seeds, o.First = n, *first
+			policytest.Run(t, func() scheduler.Policy { return fresh(t, spec) }, o)
 		})
 	}
 }

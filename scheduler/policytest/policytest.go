@@ -14,6 +14,7 @@ import (
 
 	"coldwave/internal/clock"
 	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
 	"coldwave/sim"
 )
 
@@ -30,6 +31,11 @@ type Options struct {
 	Wait     time.Duration // the policy's wait limit; default 60 s
 	Hang     time.Duration // requests may wait so long while nothing lives and something may; default 1 s
 	Settle   time.Duration // after the last request ended, all above Min must have stopped within it; default 1 h
+}
+
+// OptionsOf returns the options of a policy of the table, with the default parameters.
+func OptionsOf(e policies.Entry) Options {
+	return Options{Bound: e.Bound, Learns: e.Learns, Keeps: e.Keeps, Settle: e.Holds, Wait: e.Wait}
 }
 
 func (o Options) withDefaults() Options {
