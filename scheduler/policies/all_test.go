@@ -152,10 +152,10 @@ func FuzzSpec(f *testing.F) {
 // TestWhy: each reason of a start has a name.
 func TestWhy(t *testing.T) {
 	seen := map[string]bool{}
-	for w := policies.ForRequest; w <= policies.Ahead; w++ {
+	for w := policies.ForRequest; w <= policies.ForReplacement; w++ {
 		seen[w.String()] = true
 	}
-	if len(seen) != 5 || seen["unknown"] || policies.Why(99).String() != "unknown" {
-		t.Errorf("names %v, want five and unknown for the rest", seen)
+	if len(seen) != int(policies.ForReplacement) || seen["unknown"] || policies.Why(99).String() != "unknown" {
+		t.Errorf("names %v, want one each and unknown for the rest", seen)
 	}
 }

@@ -44,28 +44,30 @@ type Why uint8
 
 // Why an instance was started.
 const (
-	ForRequest Why = iota + 1 // a request found nothing idle
-	Again                     // an earlier start failed, or an instance was lost while requests wait
-	ForMin                    // fewer than Min are alive
-	ForLoad                   // the policy's metric asks for more
-	Ahead                     // a request is expected
+	ForRequest      Why = iota + 1 // a request found nothing idle
+	Again                          // an earlier start failed, or an instance was lost while requests wait
+	ForMin                         // fewer than Min are alive
+	ForLoad                        // the policy's metric asks for more
+	Ahead                          // a request is expected
+	ForQueue                       // cloudrun: those who wait would wait longer without (CR-19), or the recommendation was not yet reached
+	ForPendingLimit                // cloudrun: a request has waited for as long as it may (CR-20)
+	ForCPU                         // cloudrun: the CPU driver asks for it (CR-2)
+	ForConcurrency                 // cloudrun: the concurrency driver does (CR-3)
+	ForACT                         // cloudrun: the ACT driver does (CR-4)
+	ForReplacement                 // cloudrun: maintenance takes an instance away (CR-27)
 )
 
+var whyNames = [...]string{
+	ForRequest: "request", Again: "again", ForMin: "min", ForLoad: "load", Ahead: "ahead", ForQueue: "on-demand",
+	ForPendingLimit: "pending limit", ForCPU: "cpu", ForConcurrency: "concurrency", ForACT: "act", ForReplacement: "replacement",
+}
+
+// String returns the reason in a word or two.
 func (w Why) String() string {
-	switch w {
-	case ForRequest:
-		return "request"
-	case Again:
-		return "again"
-	case ForMin:
-		return "min"
-	case ForLoad:
-		return "load"
-	case Ahead:
-		return "ahead"
-	default:
+	if w == 0 || int(w) >= len(whyNames) {
 		return "unknown"
 	}
+	return whyNames[w]
 }
 
 // The ticks of the Function Compute policies.
