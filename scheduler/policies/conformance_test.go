@@ -24,7 +24,9 @@ func TestConformance(t *testing.T) {
 	}
 	specs := policies.Names()
 	specs = append(specs, "fc-race:start_per_request=true", "fc-race:start_retries=0", "fc-bound:start_retries=0",
-		"fc-race:wait_timeout=2s", "fc-bound:wait_timeout=2s")
+		"fc-race:wait_timeout=2s", "fc-bound:wait_timeout=2s",
+		"lambda:scaling_rate=3", "lambda:rate_scaling=true,request_rate=1", "lambda:account_concurrency=4", "keepalive:idle_timeout=1s",
+		"hybrid-histogram:cv=0", "hybrid-histogram:standard_keep_alive=0s", "hybrid-histogram:start_retries=0")
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
 			e, err := policies.Find(spec)
