@@ -185,7 +185,7 @@ func (s Seeds) Run(ctx context.Context, show func(Progress)) (reports.Seeds, err
 	for k := range lots {
 		t := &lots[k].trials[0]
 		out.Trials = append(out.Trials, reports.Trial{
-			Seed: c.Seed + uint64(k), Schedule: hex.EncodeToString(lots[k].schedule[:]), Log: hex.EncodeToString(t.log[:]), Values: t.values,
+			Seed: c.Seed + uint64(k), Schedule: hex.EncodeToString(lots[k].schedule[:]), Log: s.log(lots[k:k+1], 0), Values: t.values,
 		})
 	}
 	return out, nil
@@ -211,6 +211,9 @@ func (s Seeds) setting(lots []lot) reports.Setting {
 
 // log is the SHA-256 over the event logs of one cell, in the order of the seeds. That of one run is the run's own.
 func (s Seeds) log(lots []lot, cell int) string {
+	if s.Cells[cell].isOracle() {
+		return ""
+	}
 	if len(lots) == 1 {
 		return hex.EncodeToString(lots[0].trials[cell].log[:])
 	}

@@ -62,6 +62,9 @@ func (s Simulation) schedule(ctx context.Context) (*workload.Schedule, error) {
 
 // simulate runs the cell on a schedule in memory.
 func (c Cell) simulate(schedule *workload.Schedule) (Simulated, error) {
+	if c.isOracle() {
+		return c.foresee(schedule)
+	}
 	began := time.Now()
 	result, err := c.virtual(func(cfg *sim.Config) { cfg.Schedule = schedule })
 	if err != nil {
@@ -75,6 +78,9 @@ func (c Cell) simulate(schedule *workload.Schedule) (Simulated, error) {
 
 // stream runs the cell without holding its arrivals or its records.
 func (s Simulation) stream(ctx context.Context) (Simulated, error) {
+	if s.Cell.isOracle() {
+		return Simulated{}, fmt.Errorf("policy %q needs the whole schedule in memory: raise --exact, or send fewer requests", Oracle)
+	}
 	src, sums := s.Cell.source(ctx), analysis.NewStream()
 	hash, err := src.Hash()
 	if err != nil {

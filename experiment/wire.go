@@ -70,6 +70,9 @@ type setup struct {
 
 // check finds what is wrong before the host is checked and anything is started.
 func (u setup) check(ctx context.Context, cell Cell) error {
+	if u.Remote == nil && cell.isOracle() {
+		return CheckPolicy(cell.Policy, false)
+	}
 	schedule, err := cell.Schedule()
 	if err != nil {
 		return err

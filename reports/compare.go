@@ -47,7 +47,9 @@ func ComparisonText(w io.Writer, c Comparison, s Style) error {
 		p.sentence(text)
 	}
 	for _, side := range c.Sides {
-		p.sentence("Event log SHA-256 of " + side.Name + ": " + side.Log + ".")
+		if side.Log != "" {
+			p.sentence("Event log SHA-256 of " + side.Name + ": " + side.Log + ".")
+		}
 	}
 	return p.err
 }

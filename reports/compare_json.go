@@ -12,7 +12,7 @@ func ComparisonJSON(w io.Writer, c Comparison) error {
 	d := compareDoc{Schema: CompareSchema, Tool: metaFor(c.Meta, virtualDriver), settingDoc: settingOf(&c.Setting),
 		Method: "paired on common seeds: median of the differences, exact sign-test interval", Sides: []sideDoc{}, Pairs: []pairDoc{}}
 	for _, s := range c.Sides {
-		d.Sides = append(d.Sides, sideDoc(s))
+		d.Sides = append(d.Sides, sideDoc{Name: s.Name, Policy: s.Policy, Requests: s.Requests, Log: known(s.Log)})
 	}
 	for i := range c.Pairs {
 		p := pairDoc{A: c.Pairs[i].A, B: c.Pairs[i].B, Metrics: []pairedDoc{}}
@@ -34,10 +34,10 @@ type compareDoc struct {
 }
 
 type sideDoc struct {
-	Name     string `json:"name"`
-	Policy   string `json:"policy"`
-	Requests int64  `json:"requests"`
-	Log      string `json:"event_log_sha256"`
+	Name     string  `json:"name"`
+	Policy   string  `json:"policy"`
+	Requests int64   `json:"requests"`
+	Log      *string `json:"event_log_sha256"`
 }
 
 type pairDoc struct {

@@ -73,7 +73,9 @@ func SeedsText(w io.Writer, s Seeds, style Style) error {
 	for _, text := range seedsMethod(&s) {
 		p.sentence(text)
 	}
-	p.sentence("Event log SHA-256 " + s.Log + ".")
+	if s.Log != "" {
+		p.sentence("Event log SHA-256 " + s.Log + ".")
+	}
 	return p.err
 }
 
@@ -88,7 +90,9 @@ func SeedsMarkdown(w io.Writer, s Seeds) error {
 	for _, text := range seedsMethod(&s) {
 		m.paragraph(inMarkdown(text))
 	}
-	m.paragraph("Event log SHA-256 `" + s.Log + "`.")
+	if s.Log != "" {
+		m.paragraph("Event log SHA-256 `" + s.Log + "`.")
+	}
 	_, err := io.WriteString(w, m.text.String())
 	return err
 }

@@ -18,7 +18,7 @@ const (
 func SeedsJSON(w io.Writer, s Seeds) error {
 	d := seedsDoc{
 		Schema: SeedsSchema, Tool: metaFor(s.Meta, virtualDriver), settingDoc: settingOf(&s.Setting), Policy: s.Policy,
-		Requests: s.Requests, Waves: s.Waves, Log: s.Log, Metrics: []spreadDoc{}, Trials: []trialDoc{},
+		Requests: s.Requests, Waves: s.Waves, Log: known(s.Log), Metrics: []spreadDoc{}, Trials: []trialDoc{},
 	}
 	for i := range s.Spreads {
 		d.Metrics = append(d.Metrics, spreadOf(&s.Spreads[i]))
@@ -36,7 +36,7 @@ type seedsDoc struct {
 	Policy   string      `json:"policy"`
 	Requests int64       `json:"requests"`
 	Waves    int         `json:"waves"`
-	Log      string      `json:"event_log_sha256"`
+	Log      *string     `json:"event_log_sha256"`
 	Metrics  []spreadDoc `json:"metrics"`
 	Trials   []trialDoc  `json:"trials"`
 }
@@ -112,12 +112,12 @@ func ends(s analysis.Span) (low, high *float64) {
 type trialDoc struct {
 	Seed     uint64            `json:"seed"`
 	Schedule string            `json:"schedule_hash"`
-	Log      string            `json:"event_log_sha256"`
+	Log      *string           `json:"event_log_sha256"`
 	Values   map[string]*int64 `json:"values"`
 }
 
 func trialOf(t *Trial, metrics []analysis.Spread) trialDoc {
-	d := trialDoc{Seed: t.Seed, Schedule: t.Schedule, Log: t.Log, Values: map[string]*int64{}}
+	d := trialDoc{Seed: t.Seed, Schedule: t.Schedule, Log: known(t.Log), Values: map[string]*int64{}}
 	for i := range t.Values {
 		d.Values[metrics[i].Metric.Name] = nil
 		if t.Values[i] != analysis.Missing {

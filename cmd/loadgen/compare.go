@@ -31,7 +31,7 @@ func (p *program) compareVerb() *cli.Command {
 		Name:      "compare",
 		Usage:     "compare policies on common seeds",
 		ArgsUsage: "SIDE SIDE...",
-		Description: "A side is policy:NAME, with parameters as policy:NAME:key=value,...; 'all' is every policy. On each seed all\n" +
+		Description: "A side is policy:NAME, with parameters as policy:NAME:key=value,...; 'all' is every policy and the oracle. On each seed all\n" +
 			"sides face the same arrivals, demands and start-up draws, and are compared with the first side seed by seed.\n\n" +
 			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual --seeds 200\n" +
 			"  loadgen compare policy:fc-race all --pattern poisson --rate 20/s --duration 10m --virtual",
@@ -98,8 +98,8 @@ func sidesOf(args []string) ([]string, error) {
 	for _, arg := range args {
 		switch {
 		case arg == "all":
-			for _, e := range policies.All() {
-				if side := policySide + e.Name; !slices.Contains(sides, side) {
+			for _, name := range append(policies.Names(), experiment.Oracle) {
+				if side := policySide + name; !slices.Contains(sides, side) {
 					sides = append(sides, side)
 				}
 			}

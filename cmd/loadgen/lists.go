@@ -5,6 +5,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"coldwave/experiment"
 	"coldwave/internal/cliargs"
 	"coldwave/patterns"
 	"coldwave/references"
@@ -34,7 +35,7 @@ func (p *program) policiesVerb() *cli.Command {
 				rows = append(rows, []string{"  :" + param.Name + "=" + param.Default, param.Doc})
 			}
 		}
-		return rows, nil
+		return append(rows, []string{experiment.Oracle, experiment.OracleSummary}), nil
 	})
 }
 

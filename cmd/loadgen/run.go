@@ -19,7 +19,6 @@ import (
 	"coldwave/platform"
 	"coldwave/reports"
 	"coldwave/scheduler"
-	"coldwave/scheduler/policies"
 )
 
 func (p *program) runVerb() *cli.Command {
@@ -139,6 +138,9 @@ func (p *program) runJob(c *cli.Context) (experiment.Single, error) {
 
 // bundledStack reads what the cell runs on.
 func bundledStack(c *cli.Context, cell *experiment.Cell) error {
+	if err := experiment.CheckPolicy(c.String("policy"), false); err != nil {
+		return err
+	}
 	return platformOf(c, c.String("policy"), cell)
 }
 
@@ -148,7 +150,7 @@ func platformOf(c *cli.Context, policy string, cell *experiment.Cell) (err error
 		return err
 	}
 	cell.Policy = policy
-	if _, err := policies.New(cell.Policy); err != nil {
+	if err := experiment.CheckPolicy(cell.Policy, true); err != nil {
 		return err
 	}
 	cell.Max, err = maxInstances(c.String("max"))

@@ -15,7 +15,6 @@ import (
 	"coldwave/internal/cliargs"
 	"coldwave/references"
 	"coldwave/reports"
-	"coldwave/scheduler/policies"
 )
 
 func (p *program) verifyVerb() *cli.Command {
@@ -105,7 +104,7 @@ func (p *program) verifyJob(c *cli.Context) (experiment.Verify, error) {
 		}
 	}
 	for _, spec := range []string{job.Before, job.After} {
-		if _, err := policies.New(spec); err != nil {
+		if err := experiment.CheckPolicy(spec, job.Virtual); err != nil {
 			return job, err
 		}
 	}
