@@ -28,6 +28,9 @@ var variants = map[string][]variant{
 	"fc-race":  {{"wait_timeout=2s", 2 * time.Second}, {"start_per_request=true", 0}, {"start_retries=0", 0}},
 	"fc-bound": {{"wait_timeout=2s", 2 * time.Second}, {"start_retries=0", 0}},
 
+	"cloudrun": {
+		{"request_timeout=2s", 2 * time.Second}, {"start_rate=3,idle_timeout=10s", 0}, {"cpu=false,concurrency=false,act=false", 0},
+	},
 	"fixed":            {{"wait_timeout=2s", 2 * time.Second}, {"start_retries=0", 0}},
 	"hybrid-histogram": {{"wait_timeout=2s", 2 * time.Second}, {"standard_keep_alive=0s", 0}, {"start_retries=0", 0}},
 	"keepalive":        {{"wait_timeout=2s", 2 * time.Second}, {"idle_timeout=1s", 0}},

@@ -67,9 +67,9 @@ func TestBadSpecs(t *testing.T) {
 		err        error
 		want       []string
 	}{
-		{"a slip in the name", "fc-rase", policies.ErrUnknown, []string{`"fc-rase"`, `did you mean "fc-race"?`, "known: fc-bound, fc-race"}},
-		{"nothing near", "cloudy", policies.ErrUnknown, []string{`"cloudy"`, "known: fc-bound, fc-race"}},
-		{"no name", "", policies.ErrUnknown, []string{`""`, "known: fc-bound, fc-race"}},
+		{"a slip in the name", "fc-rase", policies.ErrUnknown, []string{`"fc-rase"`, `did you mean "fc-race"?`, "fc-bound, fc-race"}},
+		{"nothing near", "cloudy", policies.ErrUnknown, []string{`"cloudy"`, "fc-bound, fc-race"}},
+		{"no name", "", policies.ErrUnknown, []string{`""`, "fc-bound, fc-race"}},
 		{"a slip in a key", "fc-race:idle_timout=60s", policies.ErrParam,
 			[]string{`"idle_timout"`, `did you mean "idle_timeout"?`, "start_per_request"}},
 		{"the other policy's key", "fc-bound:start_per_request=true", policies.ErrParam, []string{`"start_per_request"`, "known: idle_timeout"}},

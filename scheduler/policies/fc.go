@@ -49,7 +49,7 @@ const (
 	ForMin                         // fewer than Min are alive
 	ForLoad                        // the policy's metric asks for more
 	Ahead                          // a request is expected
-	ForQueue                       // cloudrun: those who wait would wait longer without (CR-19), or the recommendation was not yet reached
+	ForQueue                       // cloudrun: those who wait would wait longer without it (CR-19)
 	ForPendingLimit                // cloudrun: a request has waited for as long as it may (CR-20)
 	ForCPU                         // cloudrun: the CPU driver asks for it (CR-2)
 	ForConcurrency                 // cloudrun: the concurrency driver does (CR-3)

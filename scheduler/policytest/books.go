@@ -74,7 +74,7 @@ func (b *books) watch(s *sim.Step) {
 		b.told(s.Event)
 	}
 	b.count.events, b.count.stale = s.Core.Events(), s.Core.Stale()
-	if most := int(b.count.events-b.before.events)*8 + 2*(load+s.Core.Config().Min+b.before.waiting); len(s.Actions) > most+8 {
+	if most := int(b.count.events-b.before.events)*8 + 2*(load+s.Core.Config().Min+b.before.waiting) + b.before.running; len(s.Actions) > most+8 {
 		b.broken(Bounded, "%d acts in one step", len(s.Actions))
 	}
 	b.instant.note(s)
