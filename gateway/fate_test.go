@@ -180,6 +180,20 @@ func TestWaitTimeout(t *testing.T) {
 	})
 }
 
+// TestPolicyStatus: a policy may turn a request away with 500. It is no defect of the gateway (U-39).
+func TestPolicyStatus(t *testing.T) {
+	inBubble(t, bubbleConfig{policy: mustPolicy("lambda"), cold: 2 * time.Second}, func(t *testing.T, b *bubble) {
+		b.fleet.fails = func(scheduler.InstanceID) bool { return true }
+		r := b.get(t.Context(), "unlucky", second)
+		if s := r.server(); r.status != http.StatusInternalServerError || s.Start != record.Edge {
+			t.Errorf("got %d, %+v, want 500 from the edge", r.status, s)
+		}
+		if rejected, broken := b.counted(outcomeRejected), b.counted(outcomeBroken); rejected != 1 || broken != 0 {
+			t.Errorf("counted %d as rejected and %d as broken, want 1 and 0", rejected, broken)
+		}
+	})
+}
+
 // TestFailedStarts: the request ends after bounded tries, and nothing hangs (R17).
 func TestFailedStarts(t *testing.T) {
 	inBubble(t, bubbleConfig{policy: fcBound(), cold: 2 * time.Second}, func(t *testing.T, b *bubble) {

@@ -9,7 +9,7 @@ const (
 	outcomeOwn       outcome = "own"            // a question to the gateway itself, such as /healthz; not counted
 	outcomeOK        outcome = "ok"             // an instance answered with a status below 400
 	outcomeHTTPError outcome = "http_error"     // an instance answered with 400 or above
-	outcomeRejected  outcome = "rejected"       // 429 or 503 by the gateway or its policy
+	outcomeRejected  outcome = "rejected"       // 429 or 503 by the gateway, or by the policy's decision
 	outcomeRefused   outcome = "refused"        // another 4xx by the gateway: the request was no good
 	outcomeCanceled  outcome = "canceled"       // the client had gone (RP-11)
 	outcomeUpstream  outcome = "upstream_error" // 502: the instance gave no answer

@@ -18,6 +18,8 @@ type refusal struct {
 // outcome is how a refused request is counted.
 func (r *refusal) outcome() outcome {
 	switch {
+	case errors.Is(r.reason, ErrRejected): // with whatever status the policy says
+		return outcomeRejected
 	case r.status == http.StatusServiceUnavailable || r.status == http.StatusTooManyRequests:
 		return outcomeRejected
 	case r.status == http.StatusInternalServerError:

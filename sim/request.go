@@ -79,6 +79,9 @@ type fate struct {
 const (
 	statusClientGone = 499 // of the core's End for a client that went away
 	statusBodyFailed = 500
+
+	statusTooMany     = 429
+	statusUnavailable = 503
 )
 
 // finish ends a request. One that its client has left stays on its instance.
@@ -100,7 +103,7 @@ func (s *run) finish(a *scheduler.Action) {
 func (s *run) fate(a *scheduler.Action, f *flight) fate {
 	switch {
 	case a.Do == scheduler.Reject:
-		return fate{record.Rejected, int(a.Status), a.At}
+		return fate{turnedAway(a.Status), int(a.Status), a.At}
 	case a.Do == scheduler.End && a.Status == statusClientGone:
 		return fate{record.Canceled, 0, a.At}
 	case a.Do == scheduler.Lost && a.At < f.told.At.Add(f.arrival.Demand.Exec):
@@ -119,6 +122,14 @@ func (s *run) fate(a *scheduler.Action, f *flight) fate {
 }
 
 const statusOK = 200
+
+// turnedAway is how a client counts the scheduler's own answer: on the wire a status other than 429 and 503 is an error.
+func turnedAway(status int16) record.Outcome {
+	if status == statusTooMany || status == statusUnavailable {
+		return record.Rejected
+	}
+	return record.HTTPError
+}
 
 // waited returns how long a request waited for its instance, or for its end if it never had one.
 func (s *run) waited(a *scheduler.Action, f *flight) time.Duration {

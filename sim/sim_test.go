@@ -121,6 +121,9 @@ func TestOutcomes(t *testing.T) {
 		{"the quota is 0: an answer at once, from the edge", "fc-race", simple{}, 0, record.Rejected, 503, record.Edge, 6 * ms},
 		{"the start fails twice", "fc-bound", simple{start: 1000 * ms, failStart: map[int64]bool{1: true, 2: true}}, 1,
 			record.Rejected, 503, record.Edge, 2006 * ms},
+		{"the start fails, and its status is no refusal", "lambda", simple{start: 1000 * ms, failStart: map[int64]bool{1: true}}, 1,
+			record.HTTPError, 500, record.Edge, 1006 * ms},
+		{"it is throttled", "lambda:scaling_rate=0", simple{}, 1, record.Rejected, 429, record.Edge, 6 * ms},
 		{"it waits too long", "fc-race:wait_timeout=2s", simple{start: time.Hour}, 1, record.Rejected, 503, record.Edge, 2006 * ms},
 		{"delays of nothing take a nanosecond", "fc-race", simple{}, 1, record.OK, 200, record.Cold, 110*ms + 1},
 	}
