@@ -37,6 +37,10 @@ func TestParityWithTheSimulator(t *testing.T) {
 		{"fc-burst", "fc-race", scheduler.Unlimited, 0.25, 0},
 		{"fc-burst", "fc-bound", scheduler.Unlimited, 0.25, 0},
 		{"fc-burst", "fc-race:idle_timeout=5s", scheduler.Unlimited, 0, 0},
+		{"fc-ramp", "lambda:scaling_rate=5", scheduler.Unlimited, 0.25, 0},
+		{"fc-burst", "keepalive:idle_timeout=10s", 10, 0, 0},
+		{"fc-burst", "hybrid-histogram:standard_keep_alive=5s", scheduler.Unlimited, 0.25, 0},
+		{"fc-burst", "fixed", scheduler.Unlimited, 0.25, 2 * time.Millisecond},
 	} {
 		for seed := uint64(1); seed <= paritySeeds; seed++ {
 			t.Run(fmt.Sprintf("%s/%s/max=%d/fails=%v/seed=%d", c.pattern, c.policy, c.max, c.fails, seed), func(t *testing.T) {

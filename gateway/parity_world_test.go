@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"coldwave/internal/clock"
@@ -99,17 +101,21 @@ func (w *world) RequestFails(seq int64) bool {
 	return d.Int64N(16) == 0
 }
 
+// fewest stands for the smallest value that a parameter takes.
+const fewest = "fewest"
+
 // reading is the policy of an entry with the parameters that the seed chooses. Limits of time are short and on the grid,
 // so that deadlines and reclaims are among the ties.
 func (w *world) reading(e policies.Entry) string {
 	spec, sep := e.Name, ":"
 	for k, try := range []struct{ name, value string }{
-		{"idle_timeout", "1s"}, {"wait_timeout", "300ms"}, {"start_retries", "0"}, {"start_per_request", "true"},
+		{"idle_timeout", "1s"}, {"wait_timeout", "300ms"}, {"start_retries", fewest}, {"start_per_request", "true"},
 	} {
 		d := rng.NewKey(w.seed, "parity reading").Draw(int64(k))
 		for _, p := range e.Params {
 			if p.Name == try.name && d.Int64N(4) > int64(k) {
-				spec, sep = spec+sep+try.name+"="+try.value, ","
+				value := strings.ReplaceAll(try.value, fewest, strconv.FormatInt(p.Min, 10))
+				spec, sep = spec+sep+try.name+"="+value, ","
 			}
 		}
 	}
