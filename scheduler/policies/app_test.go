@@ -32,7 +32,6 @@ func newApp(t *testing.T, spec string, cfg scheduler.Config) *app {
 
 // absorb notes what was decided and carries it out.
 func (a *app) absorb(acts []scheduler.Action) []scheduler.Action {
-	a.core.Check()
 	a.log = append(a.log, acts...)
 	for _, act := range acts {
 		switch act.Do {
@@ -77,6 +76,7 @@ func (a *app) arrive(at time.Duration, n int) tally {
 			got.count(act)
 		}
 	}
+	a.core.Check()
 	return got
 }
 
@@ -84,6 +84,7 @@ func (a *app) arrive(at time.Duration, n int) tally {
 func (a *app) end(at time.Duration, r scheduler.RequestID) {
 	a.until(at)
 	a.absorb(a.core.Step(nil, clock.Instant(at), scheduler.Event{Kind: scheduler.Done, Req: r}))
+	a.core.Check()
 }
 
 // endAll ends all that runs, in order of arrival.
