@@ -19,6 +19,7 @@ type stage struct {
 	service func(r scheduler.RequestID) time.Duration
 	cpu     func(i scheduler.InstanceID, inFlight int) int64 // milli-CPUs in each second; nil: no samples
 
+	watch    func(c *scheduler.Control, at clock.Instant, told bool, ev scheduler.Event, acts []scheduler.Action) // nil: nobody does
 	agenda   []cue
 	arrived  scheduler.RequestID
 	sampling clock.Instant // when the next samples come
@@ -86,16 +87,24 @@ func (s *stage) play(k int, next, at, sample clock.Instant) {
 	case at:
 		ev := s.agenda[k].ev
 		s.agenda = slices.Delete(s.agenda, k, k+1)
-		s.did(s.core.Step(nil, next, ev))
+		s.see(next, true, ev, s.core.Step(nil, next, ev))
 	case sample:
 		s.sampling += second
 		for _, in := range s.core.Instances(nil) {
 			if s.core.Up(in.ID) && in.Ready < next {
-				s.did(s.core.Step(nil, next, scheduler.Event{Kind: scheduler.Sample, Inst: in.ID, Value: s.cpu(in.ID, in.InFlight)}))
+				ev := scheduler.Event{Kind: scheduler.Sample, Inst: in.ID, Value: s.cpu(in.ID, in.InFlight)}
+				s.see(next, true, ev, s.core.Step(nil, next, ev))
 			}
 		}
 	default:
-		s.did(s.core.Advance(nil, next))
+		s.see(next, false, scheduler.Event{}, s.core.Advance(nil, next))
+	}
+}
+
+func (s *stage) see(at clock.Instant, told bool, ev scheduler.Event, acts []scheduler.Action) {
+	s.did(acts)
+	if s.watch != nil {
+		s.watch(&s.core.Control, at, told, ev, acts)
 	}
 }
 
