@@ -37,6 +37,10 @@ func BenchmarkPolicy(b *testing.B) {
 		name, spec         string
 		instances, waiting int
 	}{
+		{"cloudrun/warm", "cloudrun", 10, 0},
+		{"cloudrun/warm", "cloudrun", 1000, 0},
+		{"cloudrun/warm", "cloudrun", 100_000, 0},
+		{"cloudrun/queued", "cloudrun", 100, 10},
 		{"fc-bound/warm", "fc-bound", 10, 0},
 		{"fc-bound/warm", "fc-bound", 1000, 0},
 		{"fc-bound/warm", "fc-bound", 100_000, 0},

@@ -19,11 +19,12 @@ var update = flag.Bool("update", false, "rewrite the expected decisions in testd
 
 // TestScripts plays each file of testdata: commands, a line "----", and the decisions that follow, up to a blank line.
 //
-//	new SPEC [max=N] [min=N]    a fresh core; max is unlimited unless given
+//	new SPEC [max=N] [min=N] [limit=N]  a fresh core; max is unlimited unless given
 //	TIME arrive [N]             N requests, which get the next ids
 //	TIME cancel|done rN …
 //	TIME ready|failed|stopped iN …
-//	TIME configure [max=N] [min=N]
+//	TIME sample iN=MILLICPUS …
+//	TIME configure [max=N] [min=N] [limit=N]
 //	TIME advance                what falls due until then
 //	instances                   prints those that have not ended
 func TestScripts(t *testing.T) {
@@ -148,12 +149,17 @@ func (s *script) event(verb, arg string) scheduler.Event {
 	kinds := map[string]scheduler.Kind{
 		"cancel": scheduler.Cancel, "done": scheduler.Done,
 		"ready": scheduler.Ready, "failed": scheduler.Failed, "stopped": scheduler.Stopped,
+		"sample": scheduler.Sample,
 	}
 	kind, ok := kinds[verb]
 	if !ok {
 		s.t.Fatalf("unknown verb %q", verb)
 	}
-	n := s.number(arg[1:])
+	id, value, given := strings.Cut(arg[1:], "=")
+	n := s.number(id)
+	if given {
+		return scheduler.Event{Kind: kind, Inst: scheduler.InstanceID(n), Value: int64(s.number(value))}
+	}
 	if arg[0] == 'r' {
 		return scheduler.Event{Kind: kind, Req: scheduler.RequestID(n)}
 	}
@@ -176,6 +182,8 @@ func (s *script) limits(most int, args []string) {
 		switch key {
 		case "max":
 			s.cfg.Max = s.number(value)
+		case "limit":
+			s.cfg.Limit = int32(s.number(value))
 		case "min":
 			s.cfg.Min = s.number(value)
 		default:
@@ -202,6 +210,9 @@ func decisions(acts []scheduler.Action) string {
 		fmt.Fprintf(&out, "%v %v", a.At, a)
 		if a.Do == scheduler.Start {
 			fmt.Fprintf(&out, " (%v)", policies.Why(a.Code))
+		}
+		if a.Do == scheduler.Mark {
+			fmt.Fprintf(&out, " (%v)", policies.CRMark(a.Code))
 		}
 		out.WriteString("\n")
 	}
