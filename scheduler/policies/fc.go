@@ -91,6 +91,7 @@ func waitUntil(c *scheduler.Control, most time.Duration) clock.Instant {
 // but without a tick while nothing is idle.
 type reaper struct {
 	timeout time.Duration // 0: it never stops any
+	keep    int           // instances that it keeps where Min is lower
 	exact   bool          // it stops them at the instant, not at the next full second
 	armed   bool
 }
@@ -98,7 +99,7 @@ type reaper struct {
 // arm sets the alarm for the instance that has been idle longest. A later change of that instance only moves its time
 // further on, so an alarm that is set stays, and looks again when it comes.
 func (p *reaper) arm(c *scheduler.Control) {
-	if p.armed || p.timeout == 0 || c.IdleOldest() == 0 || c.Alive() <= c.Config().Min {
+	if p.armed || p.timeout == 0 || c.IdleOldest() == 0 || c.Alive() <= p.kept(c) {
 		return
 	}
 	due := max(c.IdleSince(c.IdleOldest()).Add(p.timeout), c.Now()+1)
@@ -109,10 +110,12 @@ func (p *reaper) arm(c *scheduler.Control) {
 	p.armed = true
 }
 
+func (p *reaper) kept(c *scheduler.Control) int { return max(c.Config().Min, p.keep) }
+
 // reap stops what is due, the longest idle first, but keeps Min.
 func (p *reaper) reap(c *scheduler.Control) {
 	p.armed = false
-	for i := c.IdleOldest(); i != 0 && c.Alive() > c.Config().Min; i = c.IdleOldest() {
+	for i := c.IdleOldest(); i != 0 && c.Alive() > p.kept(c); i = c.IdleOldest() {
 		if c.Now().Sub(c.IdleSince(i)) < p.timeout {
 			return
 		}
@@ -164,15 +167,21 @@ func (b *budget) opens() clock.Instant {
 }
 
 // fill starts what is missing to Min.
-func fill(c *scheduler.Control) {
-	for c.Alive() < c.Config().Min {
+func fill(c *scheduler.Control) { fillTo(c, c.Config().Min) }
+
+// fillTo starts what is missing to a number that is not above Max.
+func fillTo(c *scheduler.Control, size int) {
+	for c.Alive() < size {
 		c.Start(uint8(ForMin), 0)
 	}
 }
 
 // refill replaces lost instances below Min as far as the budget goes, and comes back when it has room again.
-func refill(c *scheduler.Control, b *budget) {
-	for c.Alive() < c.Config().Min {
+func refill(c *scheduler.Control, b *budget) { refillTo(c, b, c.Config().Min) }
+
+// refillTo is refill for a number that is not above Max.
+func refillTo(c *scheduler.Control, b *budget, size int) {
+	for c.Alive() < size {
 		if !b.take(c.Now()) {
 			wake(c, b)
 			return

@@ -121,21 +121,13 @@ func (p *Fixed) configure(c *scheduler.Control) {
 	for i := c.IdleOldest(); i != 0 && c.Alive() > p.size(c); i = c.IdleOldest() {
 		c.Stop(i)
 	}
-	for c.Alive() < p.size(c) {
-		c.Start(uint8(ForMin), 0)
-	}
+	fillTo(c, p.size(c))
 	p.giveUp(c)
 }
 
 // replace starts what was lost as far as the budget goes, and comes back when it has room again.
 func (p *Fixed) replace(c *scheduler.Control) {
-	for c.Alive() < p.size(c) {
-		if !p.restart.take(c.Now()) {
-			wake(c, &p.restart)
-			break
-		}
-		c.Start(uint8(ForMin), 0)
-	}
+	refillTo(c, &p.restart, p.size(c))
 	p.giveUp(c)
 }
 

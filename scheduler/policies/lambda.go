@@ -18,6 +18,10 @@ var lambda = Entry{
 			Doc: "requests in flight at once that the account allows (LA-4); the quota is the function's reserved concurrency (LA-6)",
 		},
 		{
+			Name: "provisioned", Type: Int, Default: "0", Max: 1 << 20,
+			Doc: "environments that are always there (LA-6), within the quota; the core's minimum may raise it",
+		},
+		{
 			Name: "scaling_rate", Type: Int, Default: "1000", Max: 1 << 20,
 			Doc: "environments that may be started in 10 s, at most so many at once (LA-2, LA-3)",
 		},
@@ -41,10 +45,10 @@ var lambda = Entry{
 	make: func(v values) scheduler.Policy { return NewLambda(lambdaOptions(v)) },
 }
 
-// LambdaOptions are the constants of the Lambda policy. The core's Max is the function's reserved concurrency, its Min
-// the provisioned one (LA-6).
+// LambdaOptions are the constants of the Lambda policy. The core's Max is the function's reserved concurrency (LA-6).
 type LambdaOptions struct {
 	AccountConcurrency int           // requests in flight (LA-4); 0: every request is throttled
+	Provisioned        int           // environments that are always there (LA-6)
 	ScalingRate        int           // environments in 10 s (LA-2); 0: none is started for a request
 	RequestRate        int           // requests in a second per unit of the limit (LA-7); 0: no limit
 	RateScaling        bool          // an environment stands for RequestRate requests in a second (LA-2)
@@ -55,6 +59,7 @@ type LambdaOptions struct {
 func lambdaOptions(v values) LambdaOptions {
 	return LambdaOptions{
 		AccountConcurrency: int(v["account_concurrency"]),
+		Provisioned:        int(v["provisioned"]),
 		ScalingRate:        int(v["scaling_rate"]),
 		RequestRate:        int(v["request_rate"]),
 		RateScaling:        v.is("rate_scaling"),
@@ -79,7 +84,7 @@ type Lambda struct {
 // NewLambda returns the policy of one core.
 func NewLambda(o LambdaOptions) *Lambda {
 	return &Lambda{
-		o: o, reaper: reaper{timeout: o.IdleTimeout, exact: true}, refill: newBudget(boundRefills), scaling: newScalingRate(o.ScalingRate),
+		o: o, reaper: reaper{timeout: o.IdleTimeout, keep: o.Provisioned, exact: true}, refill: newBudget(boundRefills), scaling: newScalingRate(o.ScalingRate),
 	}
 }
 
@@ -105,7 +110,7 @@ func (p *Lambda) Handle(c *scheduler.Control, ev scheduler.Event) {
 		if r := c.Cause(ev.Inst); c.IsWaiting(r) {
 			c.Reject(r, initError)
 		}
-		refill(c, &p.refill)
+		p.replace(c)
 	case scheduler.Tick:
 		p.tick(c, ev.Code)
 	case scheduler.Done, scheduler.Cancel, scheduler.Stopped, scheduler.Sample:
@@ -164,7 +169,7 @@ func (p *Lambda) configure(c *scheduler.Control) {
 			c.Reject(r, throttled)
 		}
 	}
-	fill(c) // provisioned environments do not count against the scaling rate
+	fillTo(c, p.provisioned(c)) // provisioned environments do not count against the scaling rate
 }
 
 func (p *Lambda) tick(c *scheduler.Control, name uint8) {
@@ -172,8 +177,16 @@ func (p *Lambda) tick(c *scheduler.Control, name uint8) {
 	case tickReap:
 		p.reaper.reap(c)
 	case tickAgain:
-		refill(c, &p.refill)
+		p.replace(c)
 	}
+}
+
+// replace starts lost environments of the provisioned ones again.
+func (p *Lambda) replace(c *scheduler.Control) { refillTo(c, &p.refill, p.provisioned(c)) }
+
+// provisioned returns how many environments are always there.
+func (p *Lambda) provisioned(c *scheduler.Control) int {
+	return max(c.Config().Min, min(p.o.Provisioned, c.Config().Max))
 }
 
 // scalingWindow is the time to which the scaling rate refers (LA-2).

@@ -9,6 +9,7 @@ import (
 	"coldwave/platform"
 	"coldwave/record"
 	"coldwave/scheduler"
+	"coldwave/scheduler/policytest"
 )
 
 // batch is a number of requests at one instant, none of which ends, and what becomes of them.
@@ -43,6 +44,10 @@ func TestLambdaExamples(t *testing.T) {
 			[]batch{{0, 5, tally{throttled: 5}}}},
 		{"LA-f", "50 provisioned environments take 50 of 60, the rest overflows", "lambda", scheduler.Config{Min: 50, Max: scheduler.Unlimited},
 			[]batch{{2 * s, 60, tally{warm: 50, starts: 10}}}},
+		{"LA-f", "the same by the policy's own parameter", "lambda:provisioned=50", scheduler.Config{Max: scheduler.Unlimited},
+			[]batch{{2 * s, 60, tally{warm: 50, starts: 10}}}},
+		{"LA-6", "the quota limits the provisioned ones too", "lambda:provisioned=50", scheduler.Config{Max: 20},
+			[]batch{{2 * s, 60, tally{warm: 20, throttled: 40}}}},
 		{"LA-6", "provisioned environments leave the scaling rate alone", "lambda:scaling_rate=4", scheduler.Config{Min: 50, Max: 60},
 			[]batch{{2 * s, 60, tally{warm: 50, starts: 4, throttled: 6}}}},
 		{"LA-3", "a token comes back a nanosecond too late", "lambda:scaling_rate=1", scheduler.Config{Max: 9},
@@ -140,4 +145,13 @@ func TestLambdaOnTheBurst(t *testing.T) {
 	slow := play(t, "lambda:scaling_rate=5", platform.Default(), 7, scheduler.Unlimited, 70*time.Second, burst)
 	must(t, "starts", len(slow.Instances), 2+5)
 	must(t, "throttled", countOutcome(slow, record.Rejected), 18-5)
+}
+
+// TestLambdaProvisioned: with environments that are always there it obeys all rules too (LA-6).
+func TestLambdaProvisioned(t *testing.T) {
+	newPolicy := func() scheduler.Policy { return fresh(t, "lambda:provisioned=2") }
+	policytest.Run(t, newPolicy, policytest.Options{Bound: true, Keeps: 2, Seeds: 20})
+	if err := policytest.Find(newPolicy, policytest.Options{Bound: true, Keeps: 1, Seeds: 20}); err == nil {
+		t.Error("Find with one kept = nil, want the second one found")
+	}
 }
