@@ -25,6 +25,7 @@ type books struct {
 	past      int        // all instances before it have gone
 	count     count
 	before    count         // as it was before the call
+	peak      int           // most requests that waited or ran at once
 	hungry    clock.Instant // since when requests wait while nothing lives; Never: they do not
 	log       []scheduler.Action
 	reached   Reached
@@ -69,7 +70,8 @@ func (b *books) broken(rule Rule, format string, args ...any) {
 func (b *books) watch(s *sim.Step) {
 	b.core, b.now = s.Core, s.At
 	b.before = b.count
-	load := b.count.waiting + len(b.instances)
+	b.peak = max(b.peak, b.before.waiting+b.before.running) // a metric may answer to what was there a minute ago
+	load := b.count.waiting + len(b.instances) + b.peak
 	if !s.Advance {
 		b.told(s.Event)
 	}
