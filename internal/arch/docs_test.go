@@ -14,13 +14,13 @@ import (
 )
 
 // ruleID is the id of a documented rule, as code and data cite it.
-var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U|LG|HD|AS|RP|RT|TR|NQ|ST|SE|CR|LA|AZ)-[0-9]+\b`)
+var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U|LG|HD|AS|RP|RT|TR|NQ|ST|SE|CR|LA|AZ|KN|HPA)-[0-9]+\b`)
 
 // shortID is an id that could be a name in code too, so it is looked for in comments only.
 var shortID = regexp.MustCompile(`\b[RF][0-9]{1,2}\b`)
 
 // definedID is an id in the first column of a table below docs, which is where it is defined.
-var definedID = regexp.MustCompile(`(?m)^\| ((?:[A-Z]{1,2}-|[RF])[0-9]+) \|`)
+var definedID = regexp.MustCompile(`(?m)^\| ((?:[A-Z]{1,3}-|[RF])[0-9]+) \|`)
 
 // link is a link of Markdown to a file of the repository, without what follows a #.
 var link = regexp.MustCompile(`\]\(([^)#:\s]+)(?:#[^)]*)?\)`)
