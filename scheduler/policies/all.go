@@ -34,7 +34,7 @@ type Entry struct {
 
 // All returns the policies in order of name.
 func All() []Entry {
-	return []Entry{cloudRun, fcBound, fcRace, fixed, hybridHistogram, keepAlive, lambda}
+	return []Entry{cloudRun, fcBound, fcRace, fixed, hpa, hybridHistogram, keepAlive, knative, lambda}
 }
 
 // Names returns the names of All.

@@ -26,6 +26,8 @@ func TestConformance(t *testing.T) {
 	specs = append(specs, "fc-race:start_per_request=true", "fc-race:start_retries=0", "fc-bound:start_retries=0",
 		"fc-race:wait_timeout=2s", "fc-bound:wait_timeout=2s",
 		"lambda:scaling_rate=3", "lambda:rate_scaling=true,request_rate=1", "lambda:account_concurrency=4", "keepalive:idle_timeout=1s",
+		"knative:burst_capacity=0,scale_down_delay=60s", "knative:rps=true,weighted=true", "knative:wait_timeout=2s",
+		"hpa:rate_target=3,concurrency_target=0,up_window=60s", "hpa:behavior=false",
 		"hybrid-histogram:cv=0", "hybrid-histogram:standard_keep_alive=0s", "hybrid-histogram:start_retries=0")
 	for _, spec := range specs {
 		t.Run(spec, func(t *testing.T) {
