@@ -182,6 +182,38 @@ func TestCloudRunReplace(t *testing.T) {
 	}
 }
 
+// TestCloudRunDraining is U-20: replacements wait while alive and draining instances are twice max, and so do starts for
+// those who wait, unless nothing is alive.
+func TestCloudRunDraining(t *testing.T) {
+	s := newStage(t, onDemandOnly+",replace=6,replace_at=5s,replace_over=6s", scheduler.Config{Max: 2}, one, 20*one)
+	for k := range 40 {
+		s.arrive(time.Duration(k)*one, 1)
+	}
+	s.run(120 * one)
+	equal(t, "alive and draining at most", s.widest, 4)
+	equal(t, "replacements", s.startsFor(ForReplacement), 6)
+
+	s = newStage(t, onDemandOnly, scheduler.Config{Max: 8}, one, 20*one)
+	s.arrive(0, 8)
+	s.run(2 * one)
+	s.did(s.core.Configure(nil, 2*second, scheduler.Config{Max: 2}))
+	s.arrive(3*one, 3)
+	s.fail(4*one, s.core.FirstAlive())
+	s.run(10 * one)
+	same(t, "starts while six drain", s.times(scheduler.Start)[8:], nil)
+	s.fail(11*one, s.core.FirstAlive())
+	s.run(11 * one)
+	same(t, "starts when nothing is alive", s.times(scheduler.Start)[8:], seconds(11))
+}
+
+// TestCloudRunLatency is CR-18: when bodies turn out to be longer than predicted, the end of the first one starts an instance.
+func TestCloudRunLatency(t *testing.T) {
+	s := newStage(t, onDemandOnly+",service_time=100ms", scheduler.Config{Min: 1, Max: 10}, 2*one, 5*one)
+	s.arrive(10*one, 11)
+	s.run(15 * one)
+	same(t, "starts", s.times(scheduler.Start), seconds(0, 15))
+}
+
 // TestCloudRunPick is CR-12 and U-22: the least used share first, the oldest among equals; of the deprioritised ones the
 // one used last, and only when every recommended one is full.
 func TestCloudRunPick(t *testing.T) {

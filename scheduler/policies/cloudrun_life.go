@@ -167,8 +167,12 @@ func (p *CloudRun) shrink(c *scheduler.Control, in scheduler.State) {
 	}
 }
 
-// replace is maintenance: the oldest instance drains while its replacement starts (CR-27).
+// replace is maintenance: the oldest instance drains while its replacement starts (CR-27). While too many drain it waits.
 func (p *CloudRun) replace(c *scheduler.Control) {
+	if c.Alive()+c.Draining() >= 2*c.Config().Max {
+		c.Alarm(tickReplace, c.Now()+second)
+		return
+	}
 	p.replaced++
 	if p.replaced < p.o.Replace {
 		c.Alarm(tickReplace, c.Now().Add(p.o.ReplaceOver/time.Duration(p.o.Replace)))

@@ -224,6 +224,7 @@ func TestCloudRunIdle(t *testing.T) {
 		{"CR-ad the last instance stops 15 min after its request", "", 0, nil, one, seconds(903)},
 		{"CR-ad with GPU after 10 min", ":gpu=true", 0, nil, one, seconds(603)},
 		{"CR-ad not with a request in flight", "", 0, nil, 2000 * one, nil},
+		{"CR-ad not sooner without a reserve", ":reserve=0", 0, nil, one, seconds(903)},
 		{"CR-aj background CPU does not keep it", "", 0, background, one, seconds(903)},
 		{"CR-aj min does", "", 1, background, one, nil},
 		{"never", ":idle_timeout=0s", 0, nil, one, nil},
@@ -240,6 +241,27 @@ func TestCloudRunIdle(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCloudRunInFlight is CR-16: while a request is in flight one instance is recommended, even if the windows are empty yet.
+func TestCloudRunInFlight(t *testing.T) {
+	s := newStage(t, "cloudrun", scheduler.Config{Max: 10, Limit: 80}, one, one)
+	s.arrive(0, 1)
+	s.run(695 * one)
+	equal(t, "recommendation after ten minutes of silence", s.p.n, 0)
+	s.arrive(700*one, 1)
+	s.run(700 * one)
+	equal(t, "recommendation at the tick of the arrival", s.p.n, 1)
+}
+
+// TestCloudRunShortSight is U-10: with less than a second seen the metrics say nothing.
+func TestCloudRunShortSight(t *testing.T) {
+	s := newStage(t, "cloudrun", scheduler.Config{Max: 100}, 2*one, 3*one)
+	s.arrive(4500*time.Millisecond, 20)
+	s.run(5 * one)
+	equal(t, "starts at the first tick", s.startsFor(ForConcurrency)+s.startsFor(ForACT), 0)
+	s.run(10 * one)
+	equal(t, "starts at the next one", s.startsFor(ForConcurrency)+s.startsFor(ForACT) > 0, true)
 }
 
 // TestCloudRunMin is CR-ak and CR-17: min is there without traffic, and within 5 s after a loss.
@@ -265,6 +287,7 @@ func TestCloudRunSleeps(t *testing.T) {
 	s.run(3 * time.Hour)
 	equal(t, "next", s.core.Next().String(), "never")
 	equal(t, "recommendation", s.p.n, 0)
+	equal(t, "deprioritised", s.p.dropped, 0)
 	equal(t, "seen", s.p.demand.seen(tenMinutes), 0)
 	equal(t, "instances known", s.p.servers.Len(), 0)
 	equal(t, "slots of starting instances", s.p.future, 0)
