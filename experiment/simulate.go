@@ -149,12 +149,12 @@ type interruptible struct {
 const lookEvery = 4096
 
 // Open returns the generator.
-func (p interruptible) Open(r *rand.Rand) func() (workload.Arrival, bool) {
+func (p interruptible) Open(r *rand.Rand) func() (workload.Intent, bool) {
 	next, left := p.Process.Open(r), lookEvery
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if left--; left == 0 {
 			if left = lookEvery; p.ctx.Err() != nil {
-				return workload.Arrival{}, false
+				return workload.Intent{}, false
 			}
 		}
 		return next()

@@ -22,21 +22,21 @@ type Burst struct {
 }
 
 // Open ignores r: nothing is random.
-func (b Burst) Open(*rand.Rand) func() (workload.Arrival, bool) {
+func (b Burst) Open(*rand.Rand) func() (workload.Intent, bool) {
 	wave, sent := 0, 0
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if sent == b.size(wave) {
 			wave, sent = wave+1, 0
 		}
 		if wave == b.waves() {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		at := clock.Instant(b.Gap) * clock.Instant(wave)
 		if wave == b.Before && sent >= b.ShiftAfter {
 			at = at.Add(b.Shift)
 		}
 		sent++
-		return workload.Arrival{At: at, Wave: int32(wave)}, true
+		return workload.Intent{At: at, Wave: int32(wave)}, true
 	}
 }
 

@@ -17,13 +17,13 @@ type Constant struct {
 }
 
 // Open ignores r: nothing is random.
-func (c Constant) Open(*rand.Rand) func() (workload.Arrival, bool) {
+func (c Constant) Open(*rand.Rand) func() (workload.Intent, bool) {
 	k := int64(0)
 	end := c.Length()
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		at, ok := c.Rate.at(k, end)
 		if !ok || time.Duration(at) >= end || c.Requests > 0 && k == c.Requests {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		k++
 		return alone(at), true

@@ -19,7 +19,7 @@ import (
 type Pattern interface {
 	// Open returns a generator of arrivals, non-decreasing in At. It sets At and Wave (-1: the pattern has no waves),
 	// draws only from r, and gives the same arrivals for the same state of r.
-	Open(r *rand.Rand) func() (workload.Arrival, bool)
+	Open(r *rand.Rand) func() (workload.Intent, bool)
 	// Length is the time the pattern covers: arrivals lie in [0, Length), so the first of the next period would come at
 	// Length. 0 means that the pattern ends just after its last arrival, which only a draw tells.
 	Length() time.Duration
@@ -141,4 +141,4 @@ func between(key string, n, low, high int64) *Error {
 }
 
 // alone is an arrival that belongs to no wave.
-func alone(at clock.Instant) workload.Arrival { return workload.Arrival{At: at, Wave: -1} }
+func alone(at clock.Instant) workload.Intent { return workload.Intent{At: at, Wave: -1} }

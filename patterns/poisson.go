@@ -18,20 +18,20 @@ type Poisson struct {
 }
 
 // Open draws one number from r for each arrival, and one more for the first after the duration.
-func (p Poisson) Open(r *rand.Rand) func() (workload.Arrival, bool) {
+func (p Poisson) Open(r *rand.Rand) func() (workload.Intent, bool) {
 	mean := p.Rate.period()
 	at, sent := clock.Instant(0), int64(0)
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if p.Requests > 0 && sent == p.Requests {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		// The conversion keeps the product from being fused with the sum, which would round otherwise on some processors.
 		at += clock.Instant(float64(r.ExpFloat64()*mean) + 0.5)
 		if p.Requests == 0 && time.Duration(at) >= p.Duration {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		sent++
-		return workload.Arrival{At: at, Wave: -1}, true
+		return workload.Intent{At: at, Wave: -1}, true
 	}
 }
 

@@ -22,12 +22,12 @@ type Ramp struct {
 }
 
 // Open ignores r: nothing is random.
-func (p Ramp) Open(*rand.Rand) func() (workload.Arrival, bool) {
+func (p Ramp) Open(*rand.Rand) func() (workload.Intent, bool) {
 	s := p.solver()
 	k := int64(0)
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if !s.before(k) {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		k++
 		return alone(s.at(k - 1)), true

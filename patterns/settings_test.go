@@ -13,11 +13,11 @@ import (
 // few is a pattern cut after 200 arrivals.
 type few struct{ Pattern }
 
-func (f few) Open(r *rand.Rand) func() (workload.Arrival, bool) {
+func (f few) Open(r *rand.Rand) func() (workload.Intent, bool) {
 	next, left := f.Pattern.Open(r), 200
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if left == 0 {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		left--
 		return next()

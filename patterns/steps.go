@@ -21,17 +21,17 @@ type Steps struct {
 }
 
 // Open ignores r: nothing is random.
-func (s Steps) Open(*rand.Rand) func() (workload.Arrival, bool) {
+func (s Steps) Open(*rand.Rand) func() (workload.Intent, bool) {
 	wave, sent := 0, 0
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if sent == s.size(wave) {
 			wave, sent = wave+1, 0
 		}
 		if wave >= s.waves() {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		sent++
-		return workload.Arrival{At: s.at(wave), Wave: int32(wave)}, true
+		return workload.Intent{At: s.at(wave), Wave: int32(wave)}, true
 	}
 }
 

@@ -18,17 +18,17 @@ type Waves struct {
 }
 
 // Open ignores r: nothing is random.
-func (w Waves) Open(*rand.Rand) func() (workload.Arrival, bool) {
+func (w Waves) Open(*rand.Rand) func() (workload.Intent, bool) {
 	wave, sent := 0, 0
-	return func() (workload.Arrival, bool) {
+	return func() (workload.Intent, bool) {
 		if wave < len(w.Sizes) && sent == w.Sizes[wave] {
 			wave, sent = wave+1, 0
 		}
 		if wave == len(w.Sizes) {
-			return workload.Arrival{}, false
+			return workload.Intent{}, false
 		}
 		sent++
-		return workload.Arrival{At: clock.Instant(w.Gap) * clock.Instant(wave), Wave: int32(wave)}, true
+		return workload.Intent{At: clock.Instant(w.Gap) * clock.Instant(wave), Wave: int32(wave)}, true
 	}
 }
 

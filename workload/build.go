@@ -18,8 +18,8 @@ var ErrArrival = errors.New("illegal arrival")
 
 // Process is an arrival process: the rule by which requests come. It names no seed; patterns has the implementations.
 type Process interface {
-	// Open returns a generator of arrivals, non-decreasing in At. It sets At and Wave and draws only from r.
-	Open(r *rand.Rand) func() (Arrival, bool)
+	// Open returns a generator of arrivals, non-decreasing in At. It draws only from r.
+	Open(r *rand.Rand) func() (Intent, bool)
 	// Length is the time the process covers: arrivals lie in [0, Length). 0 means that it ends just after the last one.
 	Length() time.Duration
 	// String is the canonical text: parsing it gives the same arrivals.

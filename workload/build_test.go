@@ -18,14 +18,14 @@ type list struct {
 	length   time.Duration
 }
 
-func (l list) Open(*rand.Rand) func() (Arrival, bool) {
+func (l list) Open(*rand.Rand) func() (Intent, bool) {
 	i := -1
-	return func() (Arrival, bool) {
+	return func() (Intent, bool) {
 		i++
 		if i >= len(l.arrivals) {
-			return Arrival{}, false
+			return Intent{}, false
 		}
-		return l.arrivals[i], true
+		return Intent{l.arrivals[i].At, l.arrivals[i].Wave}, true
 	}
 }
 
@@ -44,11 +44,11 @@ func at(length time.Duration, instants ...clock.Instant) list {
 // endless never stops: it draws each gap from its stream.
 type endless struct{}
 
-func (endless) Open(r *rand.Rand) func() (Arrival, bool) {
+func (endless) Open(r *rand.Rand) func() (Intent, bool) {
 	now := clock.Instant(0)
-	return func() (Arrival, bool) {
+	return func() (Intent, bool) {
 		now += clock.Instant(r.Int64N(10))
-		return Arrival{At: now}, true
+		return Intent{At: now}, true
 	}
 }
 
@@ -154,11 +154,11 @@ type capped struct {
 	n int
 }
 
-func (c capped) Open(r *rand.Rand) func() (Arrival, bool) {
+func (c capped) Open(r *rand.Rand) func() (Intent, bool) {
 	next, left := c.Process.Open(r), c.n
-	return func() (Arrival, bool) {
+	return func() (Intent, bool) {
 		if left == 0 {
-			return Arrival{}, false
+			return Intent{}, false
 		}
 		left--
 		return next()

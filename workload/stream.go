@@ -12,7 +12,7 @@ import (
 // goroutine.
 type Stream struct {
 	source Source
-	next   func() (Arrival, bool)
+	next   func() (Intent, bool)
 	drawn  int64
 	last   clock.Instant // of the arrival before; 0 at first
 	end    clock.Instant // arrivals lie before it; Never if the process sets no end
@@ -39,22 +39,18 @@ func (s *Stream) NextTo(to *Arrival) bool {
 	if s.err != nil {
 		return false
 	}
-	if !to.place(s.next()) {
+	from, ok := s.next()
+	if !ok {
 		return false
 	}
+	to.At, to.Wave = from.At, from.Wave
 	to.Seq, to.Demand = s.drawn, s.source.Demands.Demand(s.drawn)
-	if s.err = s.check(to); s.err != nil {
-		*to = Arrival{}
+	if err := s.check(to); err != nil {
+		s.err, *to = err, Arrival{}
 		return false
 	}
 	s.drawn, s.last = s.drawn+1, to.At
 	return true
-}
-
-// place takes from an arrival what its process knows of it.
-func (a *Arrival) place(from Arrival, ok bool) bool {
-	a.At, a.Wave = from.At, from.Wave
-	return ok
 }
 
 // Err says why Next stopped early. It wraps ErrTooMany or ErrArrival, and is nil after the last arrival.
@@ -77,7 +73,7 @@ func (s *Stream) Length() time.Duration {
 
 // check says why a cannot be the next arrival.
 func (s *Stream) check(a *Arrival) error {
-	d := a.Demand
+	d := &a.Demand // a copy would have to wait for what was just written
 	switch {
 	case s.source.Limit > 0 && s.drawn == int64(s.source.Limit):
 		return fmt.Errorf("pattern %v: %w: above the limit of %d: shorten it, lower its rate or raise the limit",
@@ -87,7 +83,7 @@ func (s *Stream) check(a *Arrival) error {
 	case a.At >= s.end:
 		return s.illegal(a, fmt.Errorf("at %v: must be before the end %v", a.At, s.end))
 	case d.Exec < 0 || d.Pre < 0 || d.Post < 0:
-		return s.illegal(a, fmt.Errorf("demand %v: must not be negative", d))
+		return s.illegal(a, fmt.Errorf("demand %v: must not be negative", *d))
 	}
 	return nil
 }
