@@ -35,8 +35,8 @@ func (d Draws) Profile() Profile { return d.profile }
 // Demand is what arrival seq asks for: the body's execution time, and the overhead h split in two so that pre + post = h
 // to the nanosecond.
 func (d Draws) Demand(seq int64) workload.Demand {
-	h := drawn(d.profile.Overhead, d.overhead.Draw(seq))
-	return workload.Demand{Exec: drawn(d.profile.Body, d.body.Draw(seq)), Pre: h / 2, Post: h - h/2}
+	h := drawn(d.profile.Overhead, d.overhead, seq)
+	return workload.Demand{Exec: drawn(d.profile.Body, d.body, seq), Pre: h / 2, Post: h - h/2}
 }
 
 // RequestFails says whether the body of arrival seq ends with an error instead of an answer.
@@ -50,7 +50,7 @@ func (d Draws) RequestFails(seq int64) bool {
 
 // Cold is C of an instance: how long the request that caused it takes end to end, if it is served by it.
 func (d Draws) Cold(instance int64) time.Duration {
-	return drawn(d.profile.Cold, d.startUp.Draw(instance))
+	return drawn(d.profile.Cold, d.startUp, instance)
 }
 
 // Stage is a part of a start-up, in the order in which they come (FC-2, FC-3).

@@ -32,12 +32,14 @@ var (
 	_ Law = Exponential(0)
 )
 
-// drawn draws from a law. What is handed to an interface's method lives on the heap, so the laws that requests are drawn
-// from are called by their types: then a request costs no memory.
-func drawn(l Law, d rng.Draw) time.Duration {
+// drawn draws from a law what belongs to id. What is handed to an interface's method lives on the heap, so the laws that
+// requests are drawn from are called by their types: then a request costs no memory. A constant hashes nothing.
+func drawn(l Law, k rng.Key, id int64) time.Duration {
+	if c, ok := l.(Constant); ok {
+		return time.Duration(c)
+	}
+	d := k.Draw(id)
 	switch l := l.(type) {
-	case Constant:
-		return l.Draw(nil)
 	case Uniform:
 		return l.Draw(&d)
 	case Exponential:
