@@ -179,6 +179,9 @@ func (s *run) do(a *scheduler.Action) {
 // result closes the books.
 func (s *run) result() Result {
 	s.endLives()
+	if s.cfg.Tally != nil {
+		s.cfg.Tally.settle()
+	}
 	return Result{
 		Records: s.records, Instances: s.instances, Requests: s.coming.drawn, Length: s.length, End: s.now,
 		Events: s.core.Events(), Stale: s.core.Stale(), Actions: s.log.actions, Digest: s.log.digest(),

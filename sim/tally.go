@@ -13,7 +13,10 @@ type Tally struct {
 	Starts   [record.StartKinds]int64 // of all that went to an instance, and record.Edge for those that did not
 	StartBys [record.StartBys]int64   // of the same
 	Waited   time.Duration            // request time spent waiting, in sum: 292 years at most
-	Response *hdr.Histogram           // of the requests that were answered by an instance
+	Response *hdr.Histogram           // of the requests that were answered by an instance; complete when the run has ended
+
+	same  time.Duration // the response time of the last
+	times int64         // so often in a row, not yet in Response
 }
 
 // NewTally returns an empty tally of response times up to limit; longer ones count as overflow.
@@ -39,7 +42,23 @@ func (t *Tally) add(end fate, f *flight, waited time.Duration) {
 	t.Starts[f.told.Start]++
 	t.StartBys[f.told.StartBy]++
 	if end.outcome != record.Canceled {
-		// A response time is never negative, and 2⁶³ of them never end: the histogram refuses nothing.
-		_ = t.Response.Record(end.done.Sub(f.arrival.At))
+		t.respond(end.done.Sub(f.arrival.At))
 	}
+}
+
+// respond counts a response time. Warm requests of a constant body all have the same one, so equal ones in a row are
+// counted at once: 7 of 170 ns.
+func (t *Tally) respond(d time.Duration) {
+	if d != t.same {
+		t.settle()
+		t.same = d
+	}
+	t.times++
+}
+
+// settle puts what respond has counted into the histogram.
+func (t *Tally) settle() {
+	// A response time is never negative, and 2⁶³ of them never end: the histogram refuses nothing.
+	_ = t.Response.RecordN(t.same, t.times)
+	t.times = 0
 }
