@@ -190,10 +190,15 @@ func (c *Control) acting(do string, r RequestID, i InstanceID) {
 
 // open returns the request r, about which nothing final is decided.
 func (c *Control) open(do string, r RequestID, i InstanceID) *request {
-	c.acting(do, r, i)
 	req := c.requests.Get(int64(r))
-	if req == nil || req.state > waiting {
-		c.illegal(do, r, i, "the request neither arrives nor waits")
+	if !c.inside || req == nil || req.state > waiting {
+		c.shut(do, r, i)
 	}
 	return req
+}
+
+// shut says why the request is not open.
+func (c *Control) shut(do string, r RequestID, i InstanceID) {
+	c.acting(do, r, i)
+	c.illegal(do, r, i, "the request neither arrives nor waits")
 }

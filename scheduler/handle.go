@@ -204,15 +204,15 @@ func (c *Core) onSample(ev *Event) {
 
 // known returns the request of an event, nil if it has ended.
 func (c *Core) known(ev *Event) *request {
+	req := c.requests.Get(int64(ev.Req))
+	if req != nil && req.state != ended {
+		return req
+	}
 	if ev.Req <= 0 || int64(ev.Req) > c.requests.Last() {
 		c.illegal("event", ev.Req, 0, "no such request has arrived")
 	}
-	req := c.requests.Get(int64(ev.Req))
-	if req == nil || req.state == ended {
-		c.stale++
-		return nil
-	}
-	return req
+	c.stale++
+	return nil
 }
 
 // met returns the instance of an event, nil if it has ended.

@@ -23,9 +23,10 @@ type Table[V any] struct {
 }
 
 type page[V any] struct {
-	live  uint32 // bit k: slot k holds a value
-	next  *page[V]
-	slots [pageSize]V
+	live   uint32 // bit k: slot k holds a value
+	number int64  // ids from number · pageSize on
+	next   *page[V]
+	slots  [pageSize]V
 }
 
 // Len returns the number of values.
@@ -57,14 +58,12 @@ func (t *Table[V]) New() (int64, *V) {
 // Get returns the value of id, or nil if it was dropped or never issued. The pointer is good until Drop(id).
 func (t *Table[V]) Get(id int64) *V {
 	p := id >> pageBits
-	if uint64(p-t.head) >= uint64(t.tail-t.head) {
-		return nil
+	if k := uint64(p) & uint64(len(t.dir)-1); k < uint64(len(t.dir)) {
+		if pg := t.dir[k]; pg != nil && pg.number == p && pg.live>>(id&pageMask)&1 != 0 {
+			return &pg.slots[id&pageMask]
+		}
 	}
-	pg := t.dir[p&int64(len(t.dir)-1)]
-	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
-		return nil
-	}
-	return &pg.slots[id&pageMask]
+	return nil
 }
 
 // Drop forgets the value of id. Dropping an id that holds nothing does nothing.
@@ -106,6 +105,7 @@ func (t *Table[V]) open(p int64) {
 	} else {
 		t.free, pg.next = pg.next, nil
 	}
+	pg.number = p
 	t.dir[p&int64(len(t.dir)-1)] = pg
 	t.tail = p + 1
 	if before := p - 1; before >= t.head {
