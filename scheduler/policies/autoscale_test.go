@@ -294,3 +294,49 @@ func TestConformanceOfShared(t *testing.T) {
 		})
 	})
 }
+
+// TestKnativeToZero is KN-r: the last request ends at T with one instance. Zero comes when the stable mean is 0 and the
+// activator has been in the path for long enough.
+func TestKnativeToZero(t *testing.T) {
+	tests := []struct {
+		name, spec string
+		from, to   time.Duration // after T
+	}{
+		{"KN-r: the activator has been in the path all along", "knative:utilization=1", 60 * time.Second, 65 * time.Second},
+		{"KN-r: without burst capacity it enters first", "knative:utilization=1,burst_capacity=0", 90 * time.Second, 95 * time.Second},
+		{"KN-14: a retention holds longer than both", "knative:utilization=1,retention=50s", 110 * time.Second, 115 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			const ends = 300 * time.Second
+			res := scene{
+				spec: tt.spec, limit: 1, cold: time.Second, length: time.Hour,
+				flows: []flow{{0, 0, 3 * time.Second, 1}, {ends - time.Second, 0, time.Second, 1}},
+			}.play(t)
+			if n := len(res.Instances); n != 2 { // the first one has gone before the second request
+				t.Fatalf("%d starts, want 2", n)
+			}
+			got := res.Instances[1].Stopped.Sub(clock.Instant(ends))
+			if got < tt.from || got > tt.to+time.Second { // its own start took a second
+				t.Errorf("zero after %v, want %v … %v", got, tt.from, tt.to)
+			}
+		})
+	}
+}
+
+// TestKnativePodQueue is KN-s: concurrency 1, the activator out of the path, 12 at once.
+func TestKnativePodQueue(t *testing.T) {
+	limits := scheduler.Config{Min: 1, Max: 1, Limit: 1}
+	core := scheduler.New(fresh(t, "knative:burst_capacity=0"), limits, 1)
+	core.Configure(nil, 0, limits)
+	core.Step(nil, at(1), scheduler.Event{Kind: scheduler.Ready, Inst: 1})
+	core.Advance(nil, at(10))
+	var acts []scheduler.Action
+	for r := range scheduler.RequestID(12) {
+		acts = core.Step(acts, at(10.5), scheduler.Event{Kind: scheduler.Arrival, Req: r + 1})
+	}
+	last := acts[len(acts)-1]
+	if core.Running() != 1 || core.Waiting() != 10 || last.Do != scheduler.Reject || last.Req != 12 || last.Status != 503 {
+		t.Errorf("KN-s: %d run, %d wait, then %v, want 1, 10 and a 503 for the 12th", core.Running(), core.Waiting(), last)
+	}
+}
