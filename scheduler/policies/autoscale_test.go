@@ -1,6 +1,7 @@
 package policies_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -338,5 +339,44 @@ func TestKnativePodQueue(t *testing.T) {
 	last := acts[len(acts)-1]
 	if core.Running() != 1 || core.Waiting() != 10 || last.Do != scheduler.Reject || last.Req != 12 || last.Status != 503 {
 		t.Errorf("KN-s: %d run, %d wait, then %v, want 1, 10 and a 503 for the 12th", core.Running(), core.Waiting(), last)
+	}
+}
+
+// TestHPAByCPU: samples of the host reach the rules for CPU (HPA-5 to HPA-8).
+func TestHPAByCPU(t *testing.T) {
+	tests := []struct {
+		name    string
+		samples map[scheduler.InstanceID]int64 // thousandths of a CPU, at 10 s
+		ready   int
+		want    int
+	}{
+		{"both at 90 % of a target of 50 %", map[scheduler.InstanceID]int64{1: 900, 2: 900}, 2, 4},
+		{"both at 52 %, within the tolerance", map[scheduler.InstanceID]int64{1: 520, 2: 520}, 2, 2},
+		{"HPA-g: one of three is not ready", map[scheduler.InstanceID]int64{1: 900, 2: 900}, 2, 4},
+		{"HPA-d: a missing one counts as 0 upwards", map[scheduler.InstanceID]int64{1: 700}, 2, 2},
+		{"HPA-9: no sample, no change", nil, 2, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			limits := scheduler.Config{Min: 2, Max: 20, Limit: 1}
+			if strings.HasPrefix(tt.name, "HPA-g") {
+				limits.Min = 3
+			}
+			core := scheduler.New(fresh(t, "hpa:cpu_target=50,concurrency_target=0"), limits, 1)
+			core.Configure(nil, 0, limits)
+			for i := range scheduler.InstanceID(tt.ready) {
+				core.Step(nil, at(1), scheduler.Event{Kind: scheduler.Ready, Inst: i + 1})
+			}
+			core.Step(nil, at(2), scheduler.Event{Kind: scheduler.Arrival, Req: 1}) // so that it looks at all
+			for i := range scheduler.InstanceID(tt.ready) {
+				if cpu, ok := tt.samples[i+1]; ok {
+					core.Step(nil, at(10), scheduler.Event{Kind: scheduler.Sample, Inst: i + 1, Value: cpu})
+				}
+			}
+			core.Advance(nil, at(15))
+			if got := core.Alive(); got != tt.want {
+				t.Errorf("%d alive, want %d", got, tt.want)
+			}
+		})
 	}
 }

@@ -92,13 +92,14 @@ type HPA struct {
 	d       replicas
 	r       *HPARecommender
 	meter   loadMeter
-	arrived int // in the period
-	cpu     scheduler.Table[hpaSample]
+	arrived int         // in the period
+	cpu     []hpaSample // the last one of the instance in each place
 	last    HPAStep
 	awake   bool
 }
 
 type hpaSample struct {
+	inst  scheduler.InstanceID
 	milli int64
 	at    clock.Instant
 }
@@ -127,15 +128,13 @@ func (p *HPA) Handle(c *scheduler.Control, ev scheduler.Event) {
 	case scheduler.Timer:
 		c.Reject(ev.Req, unavailable)
 	case scheduler.Failed:
-		p.drop(ev.Inst)
+		p.d.drop(ev.Inst)
 		p.d.restore(c)
 	case scheduler.Sample:
 		p.sample(c, ev)
 	case scheduler.Tick:
 		p.tick(c, ev.Code)
-	case scheduler.Stopped:
-		p.drop(ev.Inst)
-	case scheduler.Cancel:
+	case scheduler.Cancel, scheduler.Stopped:
 		// The meter sees below who has gone.
 	}
 	p.meter.set(c.Now(), c.Running()+c.Waiting())
@@ -234,22 +233,30 @@ func (p *HPA) sample(c *scheduler.Control, ev scheduler.Event) {
 	if p.o.CPU == 0 {
 		return
 	}
-	for p.cpu.Last() < int64(c.LastAlive()) {
-		p.cpu.Add(hpaSample{at: clock.Never})
+	k := p.d.placeOf(ev.Inst)
+	if k < 0 {
+		return
 	}
-	if s := p.cpu.Get(int64(ev.Inst)); s != nil {
-		*s = hpaSample{ev.Value, c.Now()}
+	for len(p.cpu) <= k {
+		p.cpu = append(p.cpu, hpaSample{})
 	}
+	p.cpu[k] = hpaSample{ev.Inst, ev.Value, c.Now()}
+}
+
+// sampleOf returns the last sample of an instance; at is Never if there is none that is fresh.
+func (p *HPA) sampleOf(c *scheduler.Control, i scheduler.InstanceID) hpaSample {
+	k := p.d.placeOf(i)
+	if k < 0 || k >= len(p.cpu) || p.cpu[k].inst != i || c.Now().Sub(p.cpu[k].at) >= hpaStale {
+		return hpaSample{at: clock.Never}
+	}
+	return p.cpu[k]
 }
 
 // load sums the CPU of the instances by group, in time linear in their number.
 func (p *HPA) load(c *scheduler.Control) HPALoad {
 	var l HPALoad
 	for i := c.FirstAlive(); i != 0; i = c.Next(i) {
-		s := hpaSample{at: clock.Never}
-		if seen := p.cpu.Get(int64(i)); seen != nil && c.Now().Sub(seen.at) < hpaStale {
-			s = *seen
-		}
+		s := p.sampleOf(c, i)
 		switch hpaTimes.Group(c.Now(), hpaPod(c, i, s.at)) {
 		case HPACounted:
 			l.Counted, l.Usage, l.Request = l.Counted+1, l.Usage+s.milli, l.Request+p.o.CPURequest
@@ -268,10 +275,4 @@ func hpaPod(c *scheduler.Control, i scheduler.InstanceID, sampled clock.Instant)
 		Pending: c.State(i) == scheduler.Starting, Ready: c.Up(i), Began: c.Began(i), Changed: c.ReadyAt(i),
 		Sampled: sampled, Window: hpaWindow,
 	}
-}
-
-// drop forgets an instance that has gone.
-func (p *HPA) drop(i scheduler.InstanceID) {
-	p.d.drop(i)
-	p.cpu.Drop(int64(i))
 }

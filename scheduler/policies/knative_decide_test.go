@@ -228,6 +228,25 @@ func TestKnativeWindowAgainstSum(t *testing.T) {
 	}
 }
 
+// TestKnativeLateReports: what comes late goes to its own second.
+func TestKnativeLateReports(t *testing.T) {
+	w := policies.NewKPAWindow(6 * time.Second)
+	w.Record(10, 4)
+	w.Record(12, 4)
+	w.Record(11, 1)
+	if got := w.Mean(12); got != 3 {
+		t.Errorf("KN-4: a late report: mean %v, want 9 in 3 buckets", got)
+	}
+	w.Record(9, 7)
+	if got := w.Mean(12); got != 4 {
+		t.Errorf("KN-4: one before the first: mean %v, want 16 in 4 buckets", got)
+	}
+	w.Record(6, 100)
+	if got := w.Mean(12); got != 4 {
+		t.Errorf("KN-4: one that has left the window: mean %v, want 4", got)
+	}
+}
+
 // TestKnativeWeights is KN-o.
 func TestKnativeWeights(t *testing.T) {
 	for _, tt := range []struct {

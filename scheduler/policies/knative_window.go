@@ -46,18 +46,19 @@ func (w *KPAWindow) index(second int64) int {
 }
 
 // Record adds a value to the bucket of a second. Seconds that were left out in between count as 0, unless a whole window
-// was silent: then a new one begins.
+// was silent: then a new one begins. What comes late goes to its own second, or nowhere if that has left the window.
 func (w *KPAWindow) Record(second int64, value float64) {
-	if w.Empty(second) {
+	switch {
+	case w.Empty(second):
 		clear(w.buckets)
-		w.total, w.busy, w.first, w.written = 0, 0, second, true
-	} else {
+		w.total, w.busy, w.first, w.last, w.written = 0, 0, second, second, true
+	case second <= w.last-int64(len(w.buckets)):
+		return
+	case second > w.last:
 		w.forget(w.last+1, second)
+		w.last = second
 	}
-	if second < w.last && w.written && second >= w.first {
-		return // older than the last report: the source drops it too when it left the window
-	}
-	w.last = second
+	w.first = min(w.first, second)
 	b := &w.buckets[w.index(second)]
 	if *b == 0 && value != 0 {
 		w.busy++

@@ -58,6 +58,14 @@ func (p *pods) drop(i scheduler.InstanceID) {
 	}
 }
 
+// placeOf returns the place of a ready instance, -1 if it has none.
+func (p *pods) placeOf(i scheduler.InstanceID) int {
+	if place := p.place.Get(int64(i)); place != nil {
+		return int(*place)
+	}
+	return -1
+}
+
 // sweep drops every instance that the core has let go.
 func (p *pods) sweep(c *scheduler.Control) {
 	for _, i := range p.at {
@@ -69,11 +77,10 @@ func (p *pods) sweep(c *scheduler.Control) {
 
 // note looks again whether the ready instance i has a free slot.
 func (p *pods) note(c *scheduler.Control, i scheduler.InstanceID) {
-	place := p.place.Get(int64(i))
-	if place == nil || *place < 0 {
+	k := p.placeOf(i)
+	if k < 0 {
 		return
 	}
-	k := *place
 	if c.InFlight(i) < int(c.Limit(i)) {
 		p.free[k/64] |= 1 << (k % 64)
 	} else {
