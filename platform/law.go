@@ -32,12 +32,17 @@ var (
 	_ Law = Exponential(0)
 )
 
-// drawn draws from a law what belongs to id. What is handed to an interface's method lives on the heap, so the laws that
-// requests are drawn from are called by their types: then a request costs no memory. A constant hashes nothing.
+// drawn draws from a law what belongs to id. A constant, the law of most bodies, is found in line and hashes nothing.
 func drawn(l Law, k rng.Key, id int64) time.Duration {
 	if c, ok := l.(Constant); ok {
 		return time.Duration(c)
 	}
+	return varied(l, k, id)
+}
+
+// varied is drawn from any law. What is handed to an interface's method lives on the heap, so the laws that requests are
+// drawn from are called by their types: then a request costs no memory.
+func varied(l Law, k rng.Key, id int64) time.Duration {
 	d := k.Draw(id)
 	switch l := l.(type) {
 	case Uniform:
