@@ -76,7 +76,18 @@ func (c *Control) chainOff(l *chain, in *instance) {
 
 // move changes the state of an instance and keeps every list and count of instances in step with it.
 func (c *Control) move(i InstanceID, in *instance, to State) {
-	c.withdraw(in)
+	switch in.state { // what move did for the present state is undone
+	case Starting:
+		c.starting--
+	case Idle:
+		c.chainOff(&c.idle, in)
+	case Busy:
+		in.busy += c.now.Sub(in.since)
+	case Draining:
+		in.busy += c.now.Sub(in.since)
+		c.draining--
+	case Gone, Stopping:
+	}
 	in.state, in.since = to, c.now
 	switch to {
 	case Starting:
@@ -87,22 +98,6 @@ func (c *Control) move(i InstanceID, in *instance, to State) {
 	case Draining:
 		c.draining++
 	case Gone, Busy, Stopping: // in no list and no count of its own
-	}
-}
-
-// withdraw undoes what move did for the present state.
-func (c *Control) withdraw(in *instance) {
-	switch in.state {
-	case Starting:
-		c.starting--
-	case Idle:
-		c.chainOff(&c.idle, in)
-	case Busy, Draining:
-		in.busy += c.now.Sub(in.since)
-		if in.state == Draining {
-			c.draining--
-		}
-	case Gone, Stopping:
 	}
 }
 

@@ -57,22 +57,17 @@ func (t *Table[V]) New() (int64, *V) {
 
 // Get returns the value of id, or nil if it was dropped or never issued. The pointer is good until Drop(id).
 func (t *Table[V]) Get(id int64) *V {
-	p := id >> pageBits
-	if k := uint64(p) & uint64(len(t.dir)-1); k < uint64(len(t.dir)) {
-		if pg := t.dir[k]; pg != nil && pg.number == p && pg.live>>(id&pageMask)&1 != 0 {
-			return &pg.slots[id&pageMask]
-		}
+	pg := t.page(id >> pageBits)
+	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
+		return nil
 	}
-	return nil
+	return &pg.slots[id&pageMask]
 }
 
 // Drop forgets the value of id. Dropping an id that holds nothing does nothing.
 func (t *Table[V]) Drop(id int64) {
 	p := id >> pageBits
-	if uint64(p-t.head) >= uint64(t.tail-t.head) {
-		return
-	}
-	pg := t.dir[p&int64(len(t.dir)-1)]
+	pg := t.page(p)
 	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
 		return
 	}
@@ -81,6 +76,16 @@ func (t *Table[V]) Drop(id int64) {
 	if pg.live == 0 && p < t.last>>pageBits {
 		t.recycle(p)
 	}
+}
+
+// page returns page p, nil if it is not open.
+func (t *Table[V]) page(p int64) *page[V] {
+	if k := uint64(p) & uint64(len(t.dir)-1); k < uint64(len(t.dir)) {
+		if pg := t.dir[k]; pg != nil && pg.number == p {
+			return pg
+		}
+	}
+	return nil
 }
 
 // All yields the values in order of id, in time proportional to the span of ids still held.
