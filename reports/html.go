@@ -87,6 +87,7 @@ type figure struct {
 	Note    string
 	Drawing *drawing
 	Scatter *scatter
+	Wide    bool // takes the whole width of the page
 	Tables  []grid
 	Open    bool // the tables are the figure: they are not folded
 }

@@ -107,10 +107,13 @@ func SeedsHTML(w io.Writer, s Seeds) error {
 	return p.write(w)
 }
 
+// narrowColumns is how many columns a table has at most that fits into half of a page.
+const narrowColumns = 7
+
 func tableFigures(grids []grid) []*figure {
 	var all []*figure
 	for _, g := range grids {
-		all = append(all, &figure{Tables: []grid{g}, Open: true})
+		all = append(all, &figure{Tables: []grid{g}, Open: true, Wide: len(g.Columns) > narrowColumns})
 	}
 	return all
 }
