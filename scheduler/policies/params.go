@@ -16,8 +16,8 @@ type Type string
 
 // The types of parameters.
 const (
-	Duration Type = "duration" // of time.ParseDuration, ≥ 0
-	Int      Type = "int"      // decimal, ≥ 0
+	Duration Type = "duration" // of time.ParseDuration
+	Int      Type = "int"      // decimal
 	Bool     Type = "bool"     // true or false
 	Ratio    Type = "ratio"    // decimal with at most three places, such as 0.6; its value is in thousandths
 )
