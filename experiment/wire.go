@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -157,6 +158,20 @@ func (r *replay) send(ctx context.Context) {
 	r.run.Instances = lives
 	summarize(&r.run)
 	r.runError = errors.Join(append(errs, err)...)
+	markStopped(&r.run, r.runError, context.Cause(ctx))
+}
+
+// markStopped makes a run that was stopped say so before anything else: its results are complete, but not of the whole
+// schedule (R8).
+func markStopped(run *analysis.Run, err, cause error) {
+	if !errors.Is(err, engine.ErrStopped) {
+		return
+	}
+	text := "the run was stopped before its schedule was over"
+	if cause != nil {
+		text += ": " + cause.Error()
+	}
+	run.Summary.Warnings = slices.Insert(run.Summary.Warnings, 0, analysis.Warning{Code: analysis.WarnStopped, Text: text})
 }
 
 // settle waits until no instance is starting any more, at most to the end of the schedule, so that the lives of the

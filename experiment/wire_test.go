@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,6 +138,9 @@ func TestAnInterruptKeepsTheRecords(t *testing.T) {
 		t.Errorf("interrupted run: %v, want ErrStopped with its cause", err)
 	}
 	s := run.Summary
+	if w := s.Warnings; len(w) == 0 || w[0].Code != analysis.WarnStopped || !strings.Contains(w[0].Text, asked.Error()) {
+		t.Errorf("interrupted run: warnings %v, want %s with the cause first", w, analysis.WarnStopped)
+	}
 	if len(run.Records) != 7 || s.Sent == 0 || s.Sent+s.Outcomes[record.Dropped] != 7 {
 		t.Errorf("interrupted run: %d records, %d sent, %d dropped, want 7 in all", len(run.Records), s.Sent, s.Outcomes[record.Dropped])
 	}
