@@ -85,17 +85,23 @@ func (p *FCBound) failed(c *scheduler.Control, i scheduler.InstanceID) {
 	refill(c, &p.refill)
 }
 
-// configure obeys new limits. A start that must go takes the request that is bound to it along.
+// configure obeys new limits.
 func (p *FCBound) configure(c *scheduler.Control) {
+	shrinkBound(c, unavailable)
+	fill(c)
+}
+
+// shrinkBound brings what is alive down to Max, newest first, where each waiting request is bound to its own start: a
+// start that must go takes its request along, with that status.
+func shrinkBound(c *scheduler.Control, status int16) {
 	c.Shrink()
 	for c.Alive() > c.Config().Max {
 		i := c.LastAlive()
 		c.Stop(i)
 		if r := c.Cause(i); c.IsWaiting(r) {
-			c.Reject(r, unavailable)
+			c.Reject(r, status)
 		}
 	}
-	fill(c)
 }
 
 func (p *FCBound) tick(c *scheduler.Control, name uint8) {

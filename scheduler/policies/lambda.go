@@ -159,16 +159,9 @@ func (p *Lambda) spent(c *scheduler.Control) bool {
 	return p.o.RateScaling && p.o.RequestRate > 0 && p.accepted.count(c.Now()) >= p.o.RequestRate*c.Alive()
 }
 
-// configure obeys new limits. A start that must go takes the request that is bound to it along.
+// configure obeys new limits.
 func (p *Lambda) configure(c *scheduler.Control) {
-	c.Shrink()
-	for c.Alive() > c.Config().Max {
-		i := c.LastAlive()
-		c.Stop(i)
-		if r := c.Cause(i); c.IsWaiting(r) {
-			c.Reject(r, throttled)
-		}
-	}
+	shrinkBound(c, throttled)
 	fillTo(c, p.provisioned(c)) // provisioned environments do not count against the scaling rate
 }
 
