@@ -82,6 +82,7 @@ func (c *Control) Instances(dst []Instance) []Instance {
 type Load struct {
 	Waiting, Running               int // requests
 	Starting, Idle, Busy, Draining int // instances
+	Nodes                          int // in use
 	Arrived                        int64
 	Started                        int64
 	Events, Stale                  int64
@@ -92,6 +93,7 @@ func (c *Control) Load() Load {
 	return Load{
 		Waiting: c.queue.size, Running: c.running,
 		Starting: c.starting, Idle: c.idle.size, Busy: c.alive.size - c.starting - c.idle.size, Draining: c.draining,
+		Nodes:   c.Taken(),
 		Arrived: c.requests.Last(), Started: c.instances.Last(), Events: c.events, Stale: c.stale,
 	}
 }

@@ -88,16 +88,27 @@ func (c *Control) Reject(r RequestID, status int16) {
 	c.act(Reject, 0, status, 0, r)
 }
 
-// Start starts an instance and returns its id. Why is the policy's own code; r is the arrival that caused it, or 0.
-func (c *Control) Start(why uint8, r RequestID) InstanceID {
+// Start starts an instance and returns its id. Why is the policy's own code; r is the arrival that caused it, or 0. With
+// nodes the rule of PlaceBy chooses one.
+func (c *Control) Start(why uint8, r RequestID) InstanceID { return c.StartOn(0, why, r) }
+
+// StartOn is Start on node n, which must have room; 0: the rule of PlaceBy chooses.
+func (c *Control) StartOn(n NodeID, why uint8, r RequestID) InstanceID {
 	c.acting("start", r, 0)
 	if r < 0 || int64(r) > c.requests.Last() {
 		c.illegal("start", r, 0, "its cause has not arrived")
 	}
 	c.mayStart(r)
+	if c.nodes != nil || n != 0 {
+		n = c.room(n, r)
+	}
 	i := InstanceID(c.instances.Add(instance{limit: c.cfg.Limit, cause: r, began: c.now, ready: clock.Never}))
-	c.move(i, c.instances.Get(int64(i)), Starting)
-	c.act(Start, why, 0, i, r)
+	in := c.instances.Get(int64(i))
+	c.move(i, in, Starting)
+	if n != 0 {
+		c.put(i, in, n)
+	}
+	c.act(Start, why, int16(n), i, r)
 	return i
 }
 

@@ -12,6 +12,9 @@ func (c *Core) Check() {
 	c.checkRequests()
 	c.checkInstances()
 	c.checkDeadlines()
+	if c.nodes != nil {
+		c.checkNodes()
+	}
 }
 
 func (c *Core) wrong(format string, args ...any) {
@@ -120,5 +123,67 @@ func (c *Core) checkDeadlines() {
 		if at := c.deadlineOf(r); at != clock.Never && (!held[r] || at < c.now) {
 			c.wrong("the deadline of request %d is lost", r)
 		}
+	}
+}
+
+func (c *Core) checkNodes() {
+	b := c.nodes
+	used, taken, empty := 0, 0, 0
+	for k := 1; k < len(b.all); k++ {
+		n, m := NodeID(k), &b.all[k]
+		used += int(m.size)
+		if m.taken {
+			taken++
+		}
+		if m.taken && m.size == 0 {
+			empty++
+		}
+		if int(m.size) > b.limits.Slots || !m.taken && (m.size > 0 || m.code) {
+			c.wrong("node %d, in use: %t, has %d instances and room for %d", n, m.taken, m.size, b.limits.Slots)
+		}
+		if b.open.has(n) != (m.taken && int(m.size) < b.limits.Slots) || b.code.has(n) != m.code || b.vacant.has(n) == m.taken {
+			c.wrong("node %d is in the wrong sets", n)
+		}
+		c.checkNode(n, m)
+	}
+	for n := b.empty.first; n != 0; n = b.all[n].next {
+		empty--
+	}
+	if used != b.used || taken != b.taken || empty != 0 || taken > b.limits.Count {
+		c.wrong("%d instances on %d nodes, counted %d and %d; %d empty ones are not in line", used, taken, b.used, b.taken, empty)
+	}
+	if b.empty.first != 0 && !b.armed {
+		c.wrong("nobody comes for the empty node %d", b.empty.first)
+	}
+	c.checkFit()
+}
+
+// checkNode compares what a node and its instances say of each other.
+func (c *Core) checkNode(n NodeID, m *node) {
+	size, before := 0, InstanceID(0)
+	for i := m.first; i != 0; i = c.NextPlaced(i) {
+		if in := c.instances.Get(int64(i)); in == nil || in.node != n || in.state == Gone || in.beside.prev != before {
+			c.wrong("broken link at instance %d of node %d", i, n)
+		}
+		size++
+		before = i
+	}
+	if size != int(m.size) || before != m.last {
+		c.wrong("node %d links %d of %d instances", n, size, m.size)
+	}
+}
+
+func (c *Core) checkFit() {
+	placed := 0
+	for _, in := range c.instances.All() {
+		if in.state != Gone {
+			placed++
+		}
+	}
+	if placed != c.nodes.used {
+		c.wrong("%d instances have not gone, %d are placed", placed, c.nodes.used)
+	}
+	if c.cfg.Max > c.alive.size+c.nodes.free() || c.cfg.Max > c.nodes.given.Max || c.cfg.Min > c.cfg.Max {
+		c.wrong("max %d, min %d with %d alive and room for %d", c.cfg.Max, c.cfg.Min, c.alive.size, c.nodes.free())
 	}
 }

@@ -30,6 +30,7 @@ type Control struct {
 	stale     int64
 	deadlines deadlines
 	ticks     ticks
+	nodes     *nodes       // nil: instances are placed nowhere
 	ended     []RequestID  // dropped at the next event
 	gone      []InstanceID // dropped at the next event
 }
@@ -37,7 +38,8 @@ type Control struct {
 // Now returns the instant of the event being handled.
 func (c *Control) Now() clock.Instant { return c.now }
 
-// Config returns the limits in force.
+// Config returns the limits in force. With nodes Max is also what they have room for beside what is alive, and Min is not
+// above it: whoever obeys Max finds a node (PL-7).
 func (c *Control) Config() Config { return c.cfg }
 
 // Waiting returns the number of queued requests.

@@ -1,6 +1,10 @@
 package scheduler
 
-import "coldwave/internal/clock"
+import (
+	"errors"
+
+	"coldwave/internal/clock"
+)
 
 // Core is the scheduler of one revision: it owns the queue, the instances, the deadlines and the ticks, asks its
 // policy at each event, and fires what falls due by itself. It owns no clock: the host says what time it is.
@@ -15,14 +19,22 @@ type Core struct {
 
 // New returns a core that obeys cfg; it panics if cfg.Validate fails. The seed only appears in the text of a panic: a
 // core draws nothing. The first event must be Configure, which tells the policy that the core begins.
-func New(p Policy, cfg Config, seed uint64) *Core {
-	if err := cfg.Validate(); err != nil {
+func New(p Policy, cfg Config, seed uint64) *Core { return NewOn(p, cfg, Nodes{}, seed) }
+
+// NewOn is New of a core that places its instances on nodes, which stay the same whatever Configure changes. It panics
+// too if nodes.Validate fails.
+func NewOn(p Policy, cfg Config, on Nodes, seed uint64) *Core {
+	if err := errors.Join(cfg.Validate(), on.Validate()); err != nil {
 		panic(err)
 	}
 	c := &Core{policy: p}
 	c.cfg, c.seed, c.now = cfg.withDefaults(), seed, -clock.Never
 	c.alive.which, c.idle.which = inAlive, inIdle
 	c.ticks.soonest = clock.Never
+	if on.On() {
+		c.nodes = newNodes(on)
+		c.obey(c.cfg)
+	}
 	return c
 }
 
@@ -72,9 +84,18 @@ func (c *Core) Configure(dst []Action, now clock.Instant, cfg Config) []Action {
 	}
 	c.enter(dst, now)
 	c.fire(now, now)
-	c.now, c.cfg = now, cfg.withDefaults()
+	c.now = now
+	c.obey(cfg.withDefaults())
 	c.handle(&Event{Kind: Configure})
 	return c.leaveWith()
+}
+
+// obey takes new limits.
+func (c *Core) obey(cfg Config) {
+	if c.cfg = cfg; c.nodes != nil {
+		c.nodes.given = cfg
+		c.refit()
+	}
 }
 
 // Stale returns how many events lost a legal race and were ignored.

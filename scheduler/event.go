@@ -42,21 +42,23 @@ type Do uint8
 
 // The actions. Each request has exactly one terminal action: Reject, Lost or End.
 const (
-	Assign Do = iota // send request Req to instance Inst; Code is its record.StartKind
-	Queue            // request Req waits; nothing to do
-	Start            // start instance Inst; Req is the arrival that caused it, or 0; Code is the policy's why
-	Stop             // stop instance Inst, which has no request in flight
-	Reject           // answer request Req with Status
-	Lost             // request Req was on an instance that failed; answer with Status
-	End              // request Req has ended; Status 200, or 499 if its client had gone
-	Mark             // instance Inst was marked; Code says how
+	Assign  Do = iota // send request Req to instance Inst; Code is its record.StartKind
+	Queue             // request Req waits; nothing to do
+	Start             // start instance Inst; Req is the arrival that caused it, or 0; Code is the policy's why, Status the node or 0
+	Stop              // stop instance Inst, which has no request in flight
+	Reject            // answer request Req with Status
+	Lost              // request Req was on an instance that failed; answer with Status
+	End               // request Req has ended; Status 200, or 499 if its client had gone
+	Mark              // instance Inst was marked; Code says how
+	Take              // node Status is taken, for the Start that follows
+	Reclaim           // node Status, which was empty, is given back
 )
 
 // Action is one decision.
 type Action struct {
 	Do     Do
 	Code   uint8
-	Status int16 // Reject, Lost, End
+	Status int16 // Reject, Lost, End; a NodeID of Start, Take, Reclaim
 	Inst   InstanceID
 	Req    RequestID
 	At     clock.Instant // when it was decided: a timer due before an event decides at its own instant

@@ -19,12 +19,14 @@ func AppendAction(dst []byte, a Action) []byte {
 	return binary.LittleEndian.AppendUint64(dst, uint64(a.At))
 }
 
-// String prints a decision in one line without its instant: "assign r7 i3 queued", "reject r8 503", "start i4 for r7".
+// String prints a decision in one line without its instant: "assign r7 i3 queued", "reject r8 503", "start i4 for r7 on
+// n2".
 func (a Action) String() string {
 	b := []byte(a.Do.String())
 	word := func(s string) { b = append(append(b, ' '), s...) }
 	request := func() { word("r" + strconv.FormatInt(int64(a.Req), 10)) }
 	instance := func() { word("i" + strconv.Itoa(int(a.Inst))) }
+	node := func() { word("n" + strconv.Itoa(int(a.Status))) }
 	switch a.Do {
 	case Assign:
 		request()
@@ -38,11 +40,17 @@ func (a Action) String() string {
 			word("for")
 			request()
 		}
+		if a.Status != 0 {
+			word("on")
+			node()
+		}
 	case Stop:
 		instance()
 	case Mark:
 		instance()
 		word(strconv.Itoa(int(a.Code)))
+	case Take, Reclaim:
+		node()
 	case Reject, Lost, End:
 		request()
 		word(strconv.Itoa(int(a.Status)))

@@ -29,7 +29,7 @@ func (c *Core) handle(ev *Event) {
 	case Sample:
 		c.onSample(ev)
 	case Tick:
-		c.tell(ev)
+		c.onTick(ev)
 	default:
 		c.illegal("event", ev.Req, ev.Inst, "unknown kind")
 	}
@@ -103,7 +103,7 @@ func (c *Core) onFailed(ev *Event) {
 	if in == nil {
 		return
 	}
-	told := in.isAlive()
+	told, full := in.isAlive(), c.Room() == 0
 	for r := in.on.first; r != 0; {
 		req := c.requests.Get(int64(r))
 		next := req.next
@@ -120,6 +120,16 @@ func (c *Core) onFailed(ev *Event) {
 	in.on = row{}
 	if told {
 		c.tell(ev)
+	} else {
+		c.relent(full)
+	}
+}
+
+// relent tells the policy that its limits are no longer those of full nodes: what let go of its room was no longer alive,
+// so that only this raises Max (PL-7).
+func (c *Core) relent(full bool) {
+	if full && c.Room() > 0 {
+		c.handle(&Event{Kind: Configure})
 	}
 }
 
@@ -131,8 +141,10 @@ func (c *Core) onStopped(ev *Event) {
 	if in.state != Stopping {
 		c.illegal("event", 0, ev.Inst, "it was not told to stop; an instance that ends by itself has failed")
 	}
+	full := c.Room() == 0
 	c.bury(ev.Inst, in)
 	c.tell(ev)
+	c.relent(full)
 }
 
 func (c *Core) onReady(ev *Event) {
@@ -148,10 +160,23 @@ func (c *Core) onReady(ev *Event) {
 		in.ready = c.now
 		ev.Value = int64(c.now.Sub(in.began))
 		c.move(ev.Inst, in, Idle)
+		if in.node != 0 {
+			c.bring(in.node)
+		}
 		c.tell(ev)
 	default:
 		c.illegal("event", 0, ev.Inst, "it is ready already")
 	}
+}
+
+// onTick asks the policy, unless the tick is the core's own.
+func (c *Core) onTick(ev *Event) {
+	if ev.Code == nodeTick {
+		c.nodes.armed = false
+		c.reclaim()
+		return
+	}
+	c.tell(ev)
 }
 
 func (c *Core) onTimer(ev *Event) {

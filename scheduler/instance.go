@@ -19,9 +19,11 @@ const (
 	Stopping              // told to stop; its end is awaited
 )
 
-// instance is one instance of the core: 96 bytes.
+// instance is one instance of the core: 104 bytes.
 type instance struct {
 	state  State
+	cached bool   // its start skips the download
+	node   NodeID // 0: it is placed nowhere
 	limit  int32
 	served int32
 	cause  RequestID
@@ -31,6 +33,7 @@ type instance struct {
 	since  clock.Instant // when its present state began
 	busy   time.Duration // closed periods with something in flight
 	links  [2]links
+	beside links // neighbours on its node, in order of start
 }
 
 type links struct{ prev, next InstanceID }
@@ -102,7 +105,10 @@ func (c *Control) move(i InstanceID, in *instance, to State) {
 }
 
 // quit takes an instance that was alive out of the alive list.
-func (c *Control) quit(in *instance) { c.chainOff(&c.alive, in) }
+func (c *Control) quit(in *instance) {
+	c.chainOff(&c.alive, in)
+	c.refit()
+}
 
 func (in *instance) isAlive() bool { return in.state >= Starting && in.state <= Busy }
 
@@ -114,6 +120,9 @@ func (c *Control) bury(i InstanceID, in *instance) {
 		c.quit(in)
 	}
 	c.move(i, in, Gone)
+	if in.node != 0 {
+		c.lift(in)
+	}
 	c.gone = append(c.gone, i)
 }
 
@@ -125,6 +134,8 @@ type Instance struct {
 	Limit    int
 	Served   int // requests that it has finished, those of clients that had gone included
 	Cause    RequestID
+	Node     NodeID        // 0: it is placed nowhere
+	Cached   bool          // its start skips the download
 	Began    clock.Instant // the decision to start it
 	Ready    clock.Instant // Never if it is not, or never was
 	Since    clock.Instant // when its present state began
@@ -134,7 +145,7 @@ type Instance struct {
 func (c *Control) snapshot(i InstanceID, in *instance) Instance {
 	s := Instance{
 		ID: i, State: in.state, InFlight: in.on.size, Limit: int(in.limit), Served: int(in.served),
-		Cause: in.cause, Began: in.began, Ready: in.ready, Since: in.since, Busy: in.busy,
+		Cause: in.cause, Node: in.node, Cached: in.cached, Began: in.began, Ready: in.ready, Since: in.since, Busy: in.busy,
 	}
 	if in.on.size > 0 {
 		s.Busy += c.now.Sub(in.since)

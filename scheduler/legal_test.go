@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"coldwave/internal/clock"
 )
@@ -238,11 +239,20 @@ func TestCheckBites(t *testing.T) {
 		{"a request runs nowhere", func(c *Core) { c.requests.Get(1).inst = 9 }},
 		{"a busy instance says it is idle", func(c *Core) { c.instances.Get(1).state = Idle }},
 		{"a draining one is counted twice", func(c *Core) { c.draining++ }},
+		{"a node counts one instance too many", func(c *Core) { c.nodes.all[1].size++ }},
+		{"an instance leaves its node", func(c *Core) { c.nodes.all[1].first = 0 }},
+		{"a node with room is not found", func(c *Core) { c.nodes.open.drop(2) }},
+		{"a node in use counts as new", func(c *Core) { c.nodes.vacant.add(1) }},
+		{"a node forgets its code", func(c *Core) { c.nodes.all[1].code = false }},
+		{"an empty node is not in line", func(c *Core) { c.nodes.empty.first, c.nodes.empty.last = 0, 0 }},
+		{"nobody comes for an empty node", func(c *Core) { c.nodes.armed = false }},
+		{"a slot on a node is lost", func(c *Core) { c.nodes.used++ }},
+		{"max is more than the nodes hold", func(c *Core) { c.cfg.Max++ }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			c := begin(puppet(greedy), Config{Max: 2})
-			drive(c, at{0, arrival(1)}, at{1, ready(1)}, at{2, arrival(2)}, at{3, arrival(3)})
+			c := beginOn(puppet(greedy), Config{Max: Unlimited}, Nodes{Count: 3, Slots: 1, Keep: time.Second})
+			drive(c, at{0, arrival(1)}, at{1, ready(1)}, at{2, arrival(2)}, at{3, arrival(3)}, at{4, failed(2)})
 			c.Check()
 			tt.tamper(c)
 			if _, ok := caught(c.Check).(Illegal); !ok {
@@ -259,7 +269,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	for d := Assign; d <= Mark; d++ {
+	for d := Assign; d <= Reclaim; d++ {
 		if d.String() == "invalid" {
 			t.Errorf("action %d has no name", d)
 		}

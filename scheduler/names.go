@@ -5,7 +5,7 @@ var kindNames = [...]string{"configure", "done", "failed", "stopped", "ready", "
 // String returns the name of the kind in lower case.
 func (k Kind) String() string { return nameOf(kindNames[:], int(k)) }
 
-var doNames = [...]string{"assign", "queue", "start", "stop", "reject", "lost", "end", "mark"}
+var doNames = [...]string{"assign", "queue", "start", "stop", "reject", "lost", "end", "mark", "take", "reclaim"}
 
 // String returns the name of the action in lower case.
 func (d Do) String() string { return nameOf(doNames[:], int(d)) }

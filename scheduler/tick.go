@@ -60,22 +60,31 @@ func (q *ticks) take() tick {
 	return t
 }
 
-// Every makes a periodic Tick of that name, first at now + period. Asked again with the same name it replaces the
+// Every makes a periodic Tick of that name, which is below 255, first at now + period. Asked again with the same name it replaces the
 // earlier one, so a second Configure does not double the ticks. The time is linear in the number of names in use.
 func (c *Control) Every(name uint8, period clock.Instant) {
 	c.acting("every", 0, 0)
+	c.ownName("every", name)
 	if period <= 0 {
 		c.illegal("every", 0, 0, "the period must be > 0")
 	}
 	c.ticks.set(tick{at: c.now + period, period: period, name: name})
 }
 
-// Alarm makes one Tick of that name at the instant at, which lies after now; Never takes it back. Asked again with the
+// Alarm makes one Tick of that name, which is below 255, at the instant at, which lies after now; Never takes it back. Asked again with the
 // same name it replaces the earlier one. A reaper uses it, so that nothing runs while nothing is idle.
 func (c *Control) Alarm(name uint8, at clock.Instant) {
 	c.acting("alarm", 0, 0)
+	c.ownName("alarm", name)
 	if at <= c.now {
 		c.illegal("alarm", 0, 0, "the instant must lie after now, or time would stand still")
 	}
 	c.ticks.set(tick{at: at, name: name})
+}
+
+// ownName refuses the name of the core's own tick.
+func (c *Control) ownName(do string, name uint8) {
+	if name == nodeTick {
+		c.illegal(do, 0, 0, "the name 255 is the core's own")
+	}
 }
