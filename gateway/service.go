@@ -115,7 +115,7 @@ func (s *service) carry(a scheduler.Action) {
 		c.abort(ErrLost)
 	case scheduler.End:
 		s.finish(c, a, errGone)
-	case scheduler.Queue, scheduler.Mark:
+	case scheduler.Queue, scheduler.Mark, scheduler.Take, scheduler.Reclaim:
 	}
 }
 

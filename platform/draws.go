@@ -88,6 +88,16 @@ type StartUp struct {
 	Fails  bool                  // the start ends in a failure, after Total
 }
 
+// Without returns the start-up that skips a stage, at least 1 ns. One that is not split into stages skips nothing.
+func (s StartUp) Without(stage Stage) StartUp {
+	s.Total -= s.Stages[stage]
+	s.Stages[stage] = 0
+	if s.Total < 1 { // no delay is zero
+		s.Total, s.Stages[StageLoad] = 1, 1
+	}
+	return s
+}
+
 // StartUp draws the start of an instance that the arrival with that demand caused. S = C − exec − h of that arrival, at
 // least 1 ns, so a request that is served by its own start takes exactly C (FA-4). An instance that no arrival
 // caused has the zero demand and takes all of C.

@@ -161,6 +161,17 @@ func TestStages(t *testing.T) {
 	if got := p.Draws(1).StartUp(1, workload.Demand{Exec: time.Hour}).Total; got != 1 {
 		t.Errorf("a start for a body longer than C takes %v, want 1 ns: no delay is zero", got)
 	}
+	skipped := p.Draws(1).StartUp(1, cause).Without(StageDownload)
+	if want := [Stages]time.Duration{86875 * time.Microsecond, 0, 608125 * time.Microsecond, 1042500 * time.Microsecond}; skipped.Stages != want || skipped.Total != 1737500*time.Microsecond {
+		t.Errorf("without a download: %v of %v, want %v of 1.7375 s", skipped.Stages, skipped.Total, want)
+	}
+	p.Bandwidth = 1
+	if got := p.Draws(1).StartUp(1, cause).Without(StageDownload); got.Total != 1 || got.Stages[StageLoad] != 1 {
+		t.Errorf("nothing but a download, skipped, takes %+v, want 1 ns", got)
+	}
+	if got := (StartUp{Total: time.Second}).Without(StageDownload); got.Total != time.Second {
+		t.Errorf("a start-up without stages takes %v without a download, want all of it", got.Total)
+	}
 	names := make([]string, Stages+1)
 	for i := range names {
 		names[i] = Stage(i).String()

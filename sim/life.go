@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"coldwave/internal/clock"
+	"coldwave/platform"
 	"coldwave/record"
 	"coldwave/scheduler"
 	"coldwave/workload"
@@ -26,16 +27,20 @@ func (s *run) start(a *scheduler.Action) {
 	if s.writes() {
 		in.name = strconv.Itoa(int(a.Inst))
 	}
-	in.Instance = record.Instance{ID: int32(a.Inst), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
+	in.Instance = record.Instance{ID: int32(a.Inst), Node: int32(a.Status), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
+	in.Cached = a.Status != 0 && s.core.Cached(a.Inst)
 	var cause workload.Demand
 	if f := s.flights.Get(int64(a.Req)); f != nil { // a cause that has ended is forgotten
 		cause, in.Cause = f.arrival.Demand, s.name(f.arrival.Seq)
+	}
+	up := s.cfg.Platform.StartUp(int64(a.Inst), cause)
+	if in.Cached {
+		up = up.Without(platform.StageDownload)
 	}
 	s.lives.Add(in)
 	if s.cfg.ObserveInstance == nil {
 		s.instances = append(s.instances, record.Instance{})
 	}
-	up := s.cfg.Platform.StartUp(int64(a.Inst), cause)
 	if s.cfg.Faults != nil {
 		up = s.cfg.Faults.StartUp(int64(a.Inst), a.At, up)
 	}

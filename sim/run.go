@@ -32,6 +32,7 @@ type run struct {
 	record    record.Record // Observe sees it
 	records   []record.Record
 	instances []record.Instance // by ID - 1
+	nodes     record.Nodes
 	log       log
 }
 
@@ -46,7 +47,7 @@ func newRun(cfg Config) *run {
 	cfg.Limits.Limit = cmp.Or(cfg.Limits.Limit, cfg.concurrency())
 	cfg.Run = cmp.Or(cfg.Run, "sim")
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
-	s := &run{cfg: cfg, core: scheduler.New(cfg.Policy, cfg.Limits, cfg.Seed), log: newLog(cfg.Trace), horizon: clock.Never}
+	s := &run{cfg: cfg, core: scheduler.NewOn(cfg.Policy, cfg.Limits, cfg.Nodes, cfg.Seed), log: newLog(cfg.Trace), horizon: clock.Never}
 	if s.keeps() && cfg.Schedule != nil {
 		s.records = make([]record.Record, 0, len(cfg.Schedule.Arrivals))
 	}
@@ -172,6 +173,10 @@ func (s *run) do(a *scheduler.Action) {
 		s.stop(a)
 	case scheduler.Reject, scheduler.Lost, scheduler.End:
 		s.finish(a)
+	case scheduler.Take:
+		s.nodes.Take(int32(a.Status), a.At)
+	case scheduler.Reclaim:
+		s.nodes.Reclaim(int32(a.Status), a.At)
 	case scheduler.Queue, scheduler.Mark:
 	}
 }
@@ -183,7 +188,7 @@ func (s *run) result() Result {
 		s.cfg.Tally.settle()
 	}
 	return Result{
-		Records: s.records, Instances: s.instances, Requests: s.coming.drawn, Length: s.length, End: s.now,
+		Records: s.records, Instances: s.instances, Nodes: s.nodes.All(), Requests: s.coming.drawn, Length: s.length, End: s.now,
 		Events: s.core.Events(), Stale: s.core.Stale(), Actions: s.log.actions, Digest: s.log.digest(),
 	}
 }

@@ -37,6 +37,7 @@ type Config struct {
 	Source   *workload.Source // instead of Schedule: its arrivals are drawn as they come, and none is held for long
 	Policy   scheduler.Policy // fresh: a policy belongs to one core
 	Limits   scheduler.Config // Limit 0: the function's concurrency. The zero Max lets nothing start
+	Nodes    scheduler.Nodes  // on which instances are placed; the zero Nodes: nowhere in particular
 	Changes  []Change         // of the limits, in order of At
 	Platform Platform
 	Faults   Faults        // nil: none
@@ -82,6 +83,7 @@ const (
 type Result struct {
 	Records   []record.Record   // in order of Seq; none if Config.Observe or Config.Tally is set
 	Instances []record.Instance // in order of ID; none if Config.ObserveInstance is set
+	Nodes     []record.Node     // in the order in which they were taken
 	Requests  int64             // arrivals of the schedule
 	Length    time.Duration     // that the schedule covers
 	End       clock.Instant     // of the last event
@@ -125,7 +127,7 @@ func (cfg *Config) check() error {
 	if cfg.Handover < 0 || cfg.Patience < 0 {
 		bad("handover %v, patience %v: must be ≥ 0", cfg.Handover, cfg.Patience)
 	}
-	if err := cfg.Limits.Validate(); err != nil {
+	if err := errors.Join(cfg.Limits.Validate(), cfg.Nodes.Validate()); err != nil {
 		bad("%w", err)
 	}
 	before := clock.Instant(0)
