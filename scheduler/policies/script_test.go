@@ -19,7 +19,8 @@ var update = flag.Bool("update", false, "rewrite the expected decisions in testd
 
 // TestScripts plays each file of testdata: commands, a line "----", and the decisions that follow, up to a blank line.
 //
-//	new SPEC [max=N] [min=N] [limit=N]  a fresh core; max is unlimited unless given
+//	new SPEC [max=N] [min=N] [limit=N] [nodes=NxN] [keep=TIME] [cache=true]
+//	                            a fresh core; max is unlimited unless given; nodes and the room on each
 //	TIME arrive [N]             N requests, which get the next ids
 //	TIME cancel|done rN …
 //	TIME ready|failed|stopped iN …
@@ -82,6 +83,7 @@ type script struct {
 	core    *scheduler.Core
 	arrived scheduler.RequestID
 	cfg     scheduler.Config
+	nodes   scheduler.Nodes
 }
 
 // play runs the commands of a block and returns what was decided.
@@ -107,7 +109,7 @@ func (s *script) command(words []string) string {
 			s.t.Fatal(err)
 		}
 		s.limits(scheduler.Unlimited, words[2:])
-		s.core, s.arrived = scheduler.New(p, s.cfg, 1), 0
+		s.core, s.arrived = scheduler.NewOn(p, s.cfg, s.nodes, 1), 0
 		return decisions(s.core.Configure(nil, 0, s.cfg))
 	case "instances":
 		return s.instances()
@@ -174,9 +176,17 @@ func (s *script) number(text string) int {
 	return n
 }
 
+func (s *script) duration(text string) time.Duration {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return d
+}
+
 // limits sets what is given; max is else as told, min 0.
 func (s *script) limits(most int, args []string) {
-	s.cfg = scheduler.Config{Max: most}
+	s.cfg, s.nodes = scheduler.Config{Max: most}, scheduler.Nodes{}
 	for _, arg := range args {
 		key, value, _ := strings.Cut(arg, "=")
 		switch key {
@@ -186,6 +196,13 @@ func (s *script) limits(most int, args []string) {
 			s.cfg.Limit = int32(s.number(value))
 		case "min":
 			s.cfg.Min = s.number(value)
+		case "nodes":
+			count, slots, _ := strings.Cut(value, "x")
+			s.nodes.Count, s.nodes.Slots = s.number(count), s.number(slots)
+		case "keep":
+			s.nodes.Keep = s.duration(value)
+		case "cache":
+			s.nodes.Cache = value == "true"
 		default:
 			s.t.Fatalf("unknown limit %q", arg)
 		}

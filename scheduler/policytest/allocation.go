@@ -54,7 +54,7 @@ func allocation(newPolicy func() scheduler.Policy, o Options) error {
 	for _, limit := range []int{scheduler.Unlimited, 4} {
 		err := guard(0, func() {
 			cfg := scheduler.Config{Max: limit, Limit: o.Limit}
-			m := &treadmill{core: scheduler.New(newPolicy(), cfg, 0), hold: 5 * int(o.Limit)}
+			m := &treadmill{core: scheduler.NewOn(newPolicy(), cfg, o.Nodes, 0), hold: 5 * int(o.Limit)}
 			if limit < m.hold {
 				m.hold = limit*int(o.Limit) - 1
 			}

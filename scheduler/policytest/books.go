@@ -27,6 +27,7 @@ type books struct {
 	before    count         // as it was before the call
 	peak      int           // most requests that waited or ran at once
 	hungry    clock.Instant // since when requests wait while nothing lives; Never: they do not
+	nodes     nodes
 	log       []scheduler.Action
 	reached   Reached
 	instant   instant
@@ -51,6 +52,7 @@ type request struct {
 type instance struct {
 	ready, stopping, gone bool
 	leaving               bool                  // draining or stopping
+	node                  int16                 // 0: it is placed nowhere
 	on                    []scheduler.RequestID // in flight
 	cause                 scheduler.RequestID
 }
@@ -58,7 +60,7 @@ type instance struct {
 func newBooks(o Options, s *scenario) *books {
 	return &books{
 		o: o, seed: s.seed, over: s.settled(o), requests: make([]request, 1), instances: make([]instance, 1),
-		hungry: clock.Never, reached: make(Reached, len(rareStates)),
+		hungry: clock.Never, nodes: make(nodes, o.Nodes.Count+1), reached: make(Reached, len(rareStates)),
 	}
 }
 
@@ -127,6 +129,7 @@ func (b *books) ends(i scheduler.InstanceID) {
 		b.count.starting--
 	}
 	in.gone = true
+	b.left(in)
 	for _, r := range in.on {
 		b.leaves(r)
 	}
@@ -143,12 +146,17 @@ func (b *books) decided(a scheduler.Action) {
 		b.open(a).waits = true
 		b.count.waiting++
 	case scheduler.Start:
-		b.instances = append(b.instances, instance{cause: a.Req})
+		b.instances = append(b.instances, instance{cause: a.Req, node: a.Status})
+		b.placed(a)
 		b.count.starting++
 	case scheduler.Stop:
 		b.stopped(a)
 	case scheduler.Reject, scheduler.Lost, scheduler.End:
 		b.endOf(a)
+	case scheduler.Take:
+		b.took(a)
+	case scheduler.Reclaim:
+		b.reclaimed(a)
 	case scheduler.Mark:
 	}
 }
@@ -232,6 +240,7 @@ func (b *books) judge() {
 		b.broken(WithinMax, "%d alive, max %d", b.count.alive, limit)
 	}
 	b.fed()
+	b.judgeNodes()
 	if n := b.count.waiting + b.count.running; n > 0 && b.now > b.over {
 		b.broken(Drains, "%d requests are left, and all should have been over at %v", n, b.over)
 	}
@@ -280,6 +289,7 @@ func (b *books) close(res sim.Result, err error) {
 	if kept := max(limits.Min, min(b.o.Keeps, limits.Max)); b.core.Alive() > kept {
 		b.broken(ToZero, "%d are alive, kept are %d", b.core.Alive(), kept)
 	}
+	b.closeNodes()
 	if err := record.Account(res.Records, int(res.Requests)); err != nil {
 		b.broken(AddsUp, "%v", err)
 	}

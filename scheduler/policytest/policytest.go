@@ -21,16 +21,17 @@ import (
 // Options say what the policy is exempt from, and how much is tried. The zero Options are right for a policy without
 // exemptions.
 type Options struct {
-	Bound    bool          // it ties a request to its own start: a request may wait while a slot is free
-	Learns   bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
-	Keeps    int           // instances that it keeps without traffic, as far as Max allows, where Min is lower
-	Limit    int32         // requests in flight on one instance; default 1
-	Seeds    int           // default 60
-	First    uint64        // first seed; default 1
-	Requests int           // in each seed; default 150
-	Wait     time.Duration // the policy's wait limit; default 60 s
-	Hang     time.Duration // requests may wait so long while nothing lives and something may; default 1 s
-	Settle   time.Duration // after the last request ended, all above Min must have stopped within it; default 1 h
+	Bound    bool            // it ties a request to its own start: a request may wait while a slot is free
+	Learns   bool            // it keeps estimates when all traffic has gone, so it need not act twice alike
+	Keeps    int             // instances that it keeps without traffic, as far as Max allows, where Min is lower
+	Limit    int32           // requests in flight on one instance; default 1
+	Nodes    scheduler.Nodes // on which instances are placed; the zero Nodes: nowhere
+	Seeds    int             // default 60
+	First    uint64          // first seed; default 1
+	Requests int             // in each seed; default 150
+	Wait     time.Duration   // the policy's wait limit; default 60 s
+	Hang     time.Duration   // requests may wait so long while nothing lives and something may; default 1 s
+	Settle   time.Duration   // after the last request ended, all above Min must have stopped within it; default 1 h
 }
 
 // OptionsOf returns the options of a policy of the table, with the default parameters.
@@ -70,6 +71,8 @@ const (
 	NoAllocation  Rule = "a step allocates nothing"
 	KillsNone     Rule = "lower limits kill no running request"
 	KeepsMin      Rule = "min is kept without traffic"
+	WithinNodes   Rule = "instances on a node ≤ its room, nodes in use ≤ their number"
+	NodesAddUp    Rule = "each node is taken by its first start, reclaimed when it has been empty, and empty in the end"
 )
 
 // Violation is a broken rule.

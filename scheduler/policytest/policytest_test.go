@@ -17,6 +17,7 @@ import (
 type model struct {
 	mutant  string
 	garbage []byte
+	begun   bool
 }
 
 func (p *model) is(mutant string) bool { return p.mutant == mutant }
@@ -57,7 +58,8 @@ func (p *model) Handle(c *scheduler.Control, ev scheduler.Event) {
 }
 
 func (p *model) configure(c *scheduler.Control) {
-	if !p.is("never reaps") {
+	if !p.begun && !p.is("never reaps") {
+		p.begun = true
 		c.Every(reap, clock.Instant(time.Second))
 	}
 	if p.is("ignores a lowered max") {
@@ -116,6 +118,10 @@ func (p *model) arrival(c *scheduler.Control, r scheduler.RequestID) {
 
 func (p *model) start(c *scheduler.Control) {
 	for c.Starting() < c.Waiting() && c.Alive() < c.Config().Max {
+		if p.is("names a full node") && c.Nodes().On() {
+			c.StartOn(1, 1, c.Front())
+			continue
+		}
 		c.Start(1, c.Front())
 	}
 	if p.is("starts one too many") && c.Waiting() > 0 && c.Alive() == c.Config().Max {
@@ -152,6 +158,63 @@ func (p *model) reap(c *scheduler.Control) {
 // TestModel: the suite finds nothing wrong with a correct policy.
 func TestModel(t *testing.T) {
 	Run(t, func() scheduler.Policy { return &model{} }, Options{})
+	t.Run("on nodes", func(t *testing.T) {
+		Run(t, func() scheduler.Policy { return &model{} }, Options{Nodes: few})
+	})
+}
+
+// few are nodes that are full, and empty again, all the time.
+var few = scheduler.Nodes{Count: 2, Slots: 2, Keep: time.Second}
+
+// TestNodeMutant: the suite finds a policy that does not look whether the node that it names has room.
+func TestNodeMutant(t *testing.T) {
+	var v Violation
+	err := Find(func() scheduler.Policy { return &model{mutant: "names a full node"} }, Options{Nodes: few})
+	if !errors.As(err, &v) || v.Rule != Legal {
+		t.Errorf("Find = %v, want a violation of %q", err, Legal)
+	}
+}
+
+// TestNodeBooks: the books find what the core itself would have to be wrong for, on two nodes with room for one. Instance 1
+// is on node 1, and node 2 is not in use.
+func TestNodeBooks(t *testing.T) {
+	start := func(i scheduler.InstanceID, n int16) scheduler.Action {
+		return scheduler.Action{Do: scheduler.Start, Inst: i, Status: n}
+	}
+	take := func(n int16) scheduler.Action { return scheduler.Action{Do: scheduler.Take, Status: n} }
+	reclaim := func(n int16) scheduler.Action { return scheduler.Action{Do: scheduler.Reclaim, Status: n} }
+	tests := []struct {
+		name string
+		rule Rule
+		acts []scheduler.Action
+	}{
+		{"nothing wrong", "", nil},
+		{"one too many on a node", WithinNodes, []scheduler.Action{start(2, 1)}},
+		{"a start on a node that was not taken", NodesAddUp, []scheduler.Action{start(2, 2)}},
+		{"a start that is placed nowhere", NodesAddUp, []scheduler.Action{start(2, 0)}},
+		{"a node that is taken twice", NodesAddUp, []scheduler.Action{take(1)}},
+		{"a node that the core does not know to be taken", WithinNodes, []scheduler.Action{take(2)}},
+		{"a node that is given back under its instance", NodesAddUp, []scheduler.Action{reclaim(1)}},
+		{"a node that is given back and was not in use", NodesAddUp, []scheduler.Action{reclaim(2)}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := Options{Nodes: scheduler.Nodes{Count: 2, Slots: 1}}.withDefaults()
+			b, cfg := newBooks(o, quiet(o, 2)), scheduler.Config{Min: 1, Max: 2}
+			b.core = scheduler.NewOn(&model{}, cfg, o.Nodes, 0)
+			b.watch(&sim.Step{Actions: b.core.Configure(nil, 0, cfg), Core: b.core})
+			err := guard(0, func() {
+				for _, a := range tt.acts {
+					b.decided(a)
+				}
+				b.judgeNodes()
+			})
+			var v Violation
+			if tt.rule == "" && err != nil || tt.rule != "" && (!errors.As(err, &v) || v.Rule != tt.rule) {
+				t.Errorf("after %v: %v, want a violation of %q", tt.acts, err, tt.rule)
+			}
+		})
+	}
 }
 
 // TestMutants: the suite finds each planted mistake, by the rule that it breaks.

@@ -150,7 +150,7 @@ func (s *scenario) config(p scheduler.Policy, o Options) sim.Config {
 	}
 	schedule.Length = time.Duration(s.settled(o)) + o.Settle
 	return sim.Config{
-		Schedule: schedule, Policy: p, Limits: s.limits(), Changes: s.changes, Platform: s, Faults: faults{s}, Handover: s.handover,
+		Schedule: schedule, Policy: p, Limits: s.limits(), Nodes: o.Nodes, Changes: s.changes, Platform: s, Faults: faults{s}, Handover: s.handover,
 		Seed: s.seed,
 	}
 }
