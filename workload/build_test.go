@@ -72,9 +72,9 @@ func TestBuild(t *testing.T) {
 	want := &Schedule{
 		Pattern: "list", Seed: 9, Function: f, Length: 20,
 		Arrivals: []Arrival{
-			{Seq: 0, At: 0, Wave: 0, Demand: Demand{0, 1, 2}},
-			{Seq: 1, At: 10, Wave: 1, Demand: Demand{1, 1, 2}},
-			{Seq: 2, At: 10, Wave: 1, Demand: Demand{2, 1, 2}},
+			{Seq: 0, At: 0, Wave: 0, Demand: Demand{Exec: 0, Pre: 1, Post: 2}},
+			{Seq: 1, At: 10, Wave: 1, Demand: Demand{Exec: 1, Pre: 1, Post: 2}},
+			{Seq: 2, At: 10, Wave: 1, Demand: Demand{Exec: 2, Pre: 1, Post: 2}},
 		},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -170,7 +170,10 @@ func small() *Schedule {
 	return &Schedule{
 		Pattern: "p", Seed: 1, Length: 20,
 		Function: Function{Name: "fn", Runtime: "python2.7", MemoryBytes: 3, PackageBytes: 4, Body: 5, Concurrency: 6},
-		Arrivals: []Arrival{{Seq: 0, At: 7, Wave: -1, Demand: Demand{8, 9, 10}}, {Seq: 1, At: 11, Wave: 2, Demand: Demand{12, 13, 14}}},
+		Arrivals: []Arrival{
+			{Seq: 0, At: 7, Wave: -1, Demand: Demand{Exec: 8, Pre: 9, Post: 10}},
+			{Seq: 1, At: 11, Wave: 2, Demand: Demand{Exec: 12, Pre: 13, Post: 14}},
+		},
 	}
 }
 
@@ -185,6 +188,11 @@ func TestHashIsTheDocumentedForm(t *testing.T) {
 	const want = "a1780b9dde2bf1a691d8b6b8f1ec0cbc32f137a3b638a5a7d325026254c578fc"
 	if got := small().Hash(); got != want {
 		t.Errorf("Hash() = %s, want %s", got, want)
+	}
+	const withCPU = "ef96728f6f5d46dc68bd663d0a8a90de9fc189d807650418b3b9b427345ed40a" // …+w(1,11,2,12,13,~14,15)
+	s := small()
+	if s.Arrivals[1].Demand.CPU = 15; s.Hash() != withCPU {
+		t.Errorf("Hash() with CPU time = %s, want %s", s.Hash(), withCPU)
 	}
 }
 
@@ -209,6 +217,9 @@ func TestHashCoversEveryField(t *testing.T) {
 		{"exec", func(s *Schedule) { s.Arrivals[1].Demand.Exec++ }},
 		{"pre", func(s *Schedule) { s.Arrivals[1].Demand.Pre++ }},
 		{"post", func(s *Schedule) { s.Arrivals[1].Demand.Post++ }},
+		{"cpu", func(s *Schedule) { s.Arrivals[1].Demand.CPU++ }},
+		{"more cpu", func(s *Schedule) { s.Arrivals[1].Demand.CPU += 2 }},
+		{"cpu of another", func(s *Schedule) { s.Arrivals[0].Demand.CPU++ }},
 	} {
 		s := small()
 		c.change(s)
@@ -294,7 +305,7 @@ func BenchmarkHash(b *testing.B) {
 
 // BenchmarkDemand measures the codec of the header that every request carries.
 func BenchmarkDemand(b *testing.B) {
-	d := Demand{100 * ms, 6250 * time.Microsecond, 6250 * time.Microsecond}
+	d := Demand{Exec: 100 * ms, Pre: 6250 * time.Microsecond, Post: 6250 * time.Microsecond}
 	b.ReportAllocs()
 	for b.Loop() {
 		if got, err := ParseDemand(d.String()); err != nil || got != d {

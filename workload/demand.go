@@ -15,7 +15,7 @@ const DemandHeader = "X-Coldwave-Demand"
 const (
 	DefaultExecLimit     = 10 * time.Minute
 	DefaultOverheadLimit = time.Minute
-	demandTextLimit      = 256 // bytes; the longest text of three durations has about 90
+	demandTextLimit      = 256 // bytes; the longest text of four durations has about 120
 )
 
 // ErrDemandLimit is wrapped by every error about a demand above its limit.
@@ -23,14 +23,18 @@ var ErrDemandLimit = errors.New("demand above its limit")
 
 // DemandLimit is what ParseDemand accepts at most. The zero value has the defaults.
 type DemandLimit struct {
-	Exec     time.Duration // inclusive; 0: DefaultExecLimit
+	Exec     time.Duration // of Exec and of CPU, each, inclusive; 0: DefaultExecLimit
 	Overhead time.Duration // of Pre and of Post, each, inclusive; 0: DefaultOverheadLimit
 }
 
-// String returns the header form, such as "exec=100ms;pre=6.25ms;post=6.25ms": ASCII, every part present, exact to the
-// nanosecond. ParseDemand reads it back.
+// String returns the header form, such as "exec=100ms;pre=6.25ms;post=6.25ms": ASCII, every part present but a CPU time of
+// 0, exact to the nanosecond. ParseDemand reads it back.
 func (d Demand) String() string {
-	return "exec=" + asciiDuration(d.Exec) + ";pre=" + asciiDuration(d.Pre) + ";post=" + asciiDuration(d.Post)
+	text := "exec=" + asciiDuration(d.Exec) + ";pre=" + asciiDuration(d.Pre) + ";post=" + asciiDuration(d.Post)
+	if d.CPU != 0 {
+		text += ";cpu=" + asciiDuration(d.CPU)
+	}
+	return text
 }
 
 // asciiDuration writes the micro sign as u, since a header value should stay ASCII.
@@ -69,12 +73,14 @@ func (l DemandLimit) set(d *Demand, key, value string) error {
 	field, limit := &d.Exec, or(l.Exec, DefaultExecLimit)
 	switch key {
 	case "exec":
+	case "cpu":
+		field = &d.CPU
 	case "pre":
 		field, limit = &d.Pre, or(l.Overhead, DefaultOverheadLimit)
 	case "post":
 		field, limit = &d.Post, or(l.Overhead, DefaultOverheadLimit)
 	default:
-		return fmt.Errorf("unknown part %q: the parts are exec, pre and post", key)
+		return fmt.Errorf("unknown part %q: the parts are exec, pre, post and cpu", key)
 	}
 	v, err := time.ParseDuration(value)
 	if err != nil {

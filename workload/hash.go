@@ -18,7 +18,8 @@ const hashVersion = "coldwave schedule 1"
 // The canonical form is a sequence of 64-bit little-endian words and texts (a word with the number of bytes, then the
 // bytes): text "coldwave schedule 1"; function: text name, text runtime, memory bytes, package bytes, body in ns,
 // concurrency; length in ns; number of arrivals; then for each arrival seq, at in ns, wave (two's complement), exec,
-// pre and post in ns.
+// pre and post in ns. Of a demand with CPU time post is written as its complement, a negative number, and the CPU time in
+// ns follows.
 func (s *Schedule) Hash() string {
 	w := newHasher(s.Function, s.Length, int64(len(s.Arrivals)))
 	for i := range s.Arrivals {
@@ -52,7 +53,13 @@ func newHasher(f Function, length time.Duration, arrivals int64) *hasher {
 }
 
 func (w *hasher) arrival(a *Arrival) {
-	w.words(a.Seq, int64(a.At), int64(a.Wave), int64(a.Demand.Exec), int64(a.Demand.Pre), int64(a.Demand.Post))
+	d := &a.Demand
+	w.words(a.Seq, int64(a.At), int64(a.Wave), int64(d.Exec), int64(d.Pre))
+	if d.CPU == 0 {
+		w.words(int64(d.Post))
+		return
+	}
+	w.words(^int64(d.Post), int64(d.CPU))
 }
 
 func (w *hasher) hex() string {

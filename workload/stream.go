@@ -82,7 +82,7 @@ func (s *Stream) check(a *Arrival) error {
 		return s.illegal(a, fmt.Errorf("at %v: must not be before %v", a.At, s.last))
 	case a.At >= s.end:
 		return s.illegal(a, fmt.Errorf("at %v: must be before the end %v", a.At, s.end))
-	case d.Exec < 0 || d.Pre < 0 || d.Post < 0:
+	case d.Exec < 0 || d.Pre < 0 || d.Post < 0 || d.CPU < 0:
 		return s.illegal(a, fmt.Errorf("demand %v: must not be negative", *d))
 	}
 	return nil

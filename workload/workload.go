@@ -19,9 +19,10 @@ type Function struct {
 
 // Demand is what one request asks for. It belongs to the arrival, so two policies on one seed face the same requests.
 type Demand struct {
-	Exec time.Duration // inside the function
+	Exec time.Duration // inside the function, where nothing lacks CPU
 	Pre  time.Duration // before the scheduler sees the arrival
 	Post time.Duration // after the instance is free again
+	CPU  time.Duration // CPU time of the body, the part of Exec that is computed; 0: none, or not known
 }
 
 // Overhead is the part of the demand outside the function.
