@@ -17,7 +17,7 @@ type Draws struct{ *bound } // one word: a simulator asks twice for each request
 type bound struct {
 	profile Profile
 	// One stream per question: a new draw in one shifts no other.
-	startUp, body, overhead, failure, fault rng.Key
+	startUp, body, overhead, failure, fault, cpu rng.Key
 }
 
 // Draws binds the profile to a root seed.
@@ -25,7 +25,7 @@ func (p Profile) Draws(seed uint64) Draws {
 	return Draws{&bound{
 		profile: p,
 		startUp: rng.NewKey(seed, "start-up"), body: rng.NewKey(seed, "demand"), overhead: rng.NewKey(seed, "overhead"),
-		failure: rng.NewKey(seed, "failure"), fault: rng.NewKey(seed, "fault"),
+		failure: rng.NewKey(seed, "failure"), fault: rng.NewKey(seed, "fault"), cpu: rng.NewKey(seed, "cpu"),
 	}}
 }
 
@@ -33,10 +33,15 @@ func (p Profile) Draws(seed uint64) Draws {
 func (d Draws) Profile() Profile { return d.profile }
 
 // Demand is what arrival seq asks for: the body's execution time, and the overhead h split in two so that pre + post = h
-// to the nanosecond.
+// to the nanosecond. CPU time that does not fit in the execution time makes it longer.
 func (d Draws) Demand(seq int64) workload.Demand {
 	h := drawn(d.profile.Overhead, d.overhead, seq)
-	return workload.Demand{Exec: drawn(d.profile.Body, d.body, seq), Pre: h / 2, Post: h - h/2}
+	demand := workload.Demand{Exec: drawn(d.profile.Body, d.body, seq), Pre: h / 2, Post: h - h/2}
+	if !d.profile.CPU.none() {
+		demand.CPU = d.profile.CPU.of(demand.Exec, d.cpu, seq)
+		demand.Exec = max(demand.Exec, d.profile.Resources.alone(demand.CPU))
+	}
+	return demand
 }
 
 // RequestFails says whether the body of arrival seq ends with an error instead of an answer.

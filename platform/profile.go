@@ -27,6 +27,8 @@ type Profile struct {
 	Bandwidth  int64         // of the code download, bytes per second; 0: DefaultBandwidth
 	FailRatio  float64       // share of starts that fail, in [0, 1]
 	ErrorRatio float64       // share of requests whose body fails, in [0, 1]
+	CPU        Cost          // CPU time of a body
+	Resources  Resources     // of an instance; the zero Resources: bodies take their execution time, whatever runs beside them
 }
 
 // TestFunction is the documented test function: 100 ms of work, a 50 MB package, python2.7, 3 GB, one request at a time
@@ -101,5 +103,8 @@ func (p Profile) Check() error {
 	if p.Function.Concurrency < 1 {
 		bad("concurrency %d: give 1 or more", p.Function.Concurrency)
 	}
-	return errors.Join(problems...)
+	if !p.CPU.none() && p.Resources.MilliCPUs == 0 {
+		bad("CPU time of a body: means nothing without the CPUs of an instance: give them too")
+	}
+	return errors.Join(append(problems, p.CPU.Check(), p.Resources.Check())...)
 }
