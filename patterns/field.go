@@ -174,6 +174,35 @@ func (f *fields) counts(key string) []int {
 	return values
 }
 
+// durations returns a list of durations from 0 on.
+func (f *fields) durations(key string) []time.Duration {
+	node := f.scalar(key)
+	if node == nil {
+		return nil
+	}
+	list, ok := node.(*ast.SequenceNode)
+	if !ok {
+		f.fail(key, fmt.Sprintf("write a list, as in %s: [0s, 10s]", key), "%s is %s and must be a list of durations", key, nounOf(node))
+		return nil
+	}
+	values := make([]time.Duration, 0, len(list.Values))
+	for i, item := range list.Values {
+		text, ok := item.(*ast.StringNode)
+		problem := wrong(key, "write it as in 10s, 250ms or 1m30s", "%s: %s is no duration", key, oneLine(describe(item)))
+		var d time.Duration
+		if ok {
+			d, problem = parseDuration(key, text.Value)
+		}
+		if problem != nil {
+			problem.Item = i
+			f.problem = at(item, problem)
+			return nil
+		}
+		values = append(values, d)
+	}
+	return values
+}
+
 // whole reads a whole number of 64 bits. A leading 0 is refused: YAML reads 010 as 8, which nobody means.
 func whole(key string, node ast.Node) (int64, *Error) {
 	if n, ok := node.(*ast.IntegerNode); ok && !leadingZero(n.Token.Value) {

@@ -19,6 +19,8 @@ func Kinds() []Kind {
 			"{kind: burst, steady: 2, burst: 20, before: 3, after: 3, gap: 10s}", buildBurst},
 		{"steps", "waves a gap apart whose size changes in steps, after a warm-up wave if one is given", []string{"sizes", "repeats", "gap", "warm_up", "pause"},
 			"{kind: steps, sizes: [11, 25], repeats: [10, 30], gap: 1s, warm_up: 11, pause: 5s}", buildSteps},
+		{"groups", "groups of simultaneous requests at stated instants, each repeated a gap apart if repeats say so", []string{"at", "sizes", "repeats", "gap", "length"},
+			"{kind: groups, at: [0s, 10s], sizes: [2, 20], length: 1m}", buildGroups},
 		{"constant", "a fixed rate: two of rate, duration and requests", []string{"rate", "duration", "requests"},
 			"{kind: constant, rate: 6/m, duration: 1m}", buildConstant},
 		{"ramp", "a rate that rises or falls evenly", []string{"from", "to", "duration"},

@@ -54,7 +54,7 @@ func TestParse(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	const kinds = "the kinds are waves, burst, steps, constant, ramp, poisson"
+	const kinds = "the kinds are waves, burst, steps, groups, constant, ramp, poisson"
 	const example = "write a kind and its keys, such as {kind: waves, sizes: [1, 2, 4], gap: 10s}"
 	for _, c := range []struct{ why, text, want string }{
 		// The text as a whole.

@@ -36,6 +36,7 @@ var (
 	_ Pattern          = Waves{}
 	_ Pattern          = Burst{}
 	_ Pattern          = Steps{}
+	_ Pattern          = Groups{}
 	_ Pattern          = Constant{}
 	_ Pattern          = Ramp{}
 	_ Pattern          = Poisson{}

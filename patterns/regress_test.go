@@ -74,11 +74,18 @@ func anyPattern(t *rapid.T) Pattern {
 	if steps.WarmUp > 0 {
 		steps.Pause = anySpan(t, "pause", time.Hour)
 	}
+	many := Groups{Gap: gap, For: time.Hour}
+	for k := range rapid.IntRange(1, 9).Draw(t, "groups") {
+		many.At = append(many.At, anySpan(t, "at", time.Minute)+time.Duration(k)*time.Minute)
+		many.Sizes = append(many.Sizes, rapid.IntRange(1, 300).Draw(t, "group size"))
+		many.Repeats = append(many.Repeats, rapid.IntRange(1, 5).Draw(t, "repeats of a group"))
+	}
+	once := Groups{At: many.At, Sizes: many.Sizes, For: time.Hour}
 	requests := rapid.Int64Range(1, 700).Draw(t, "requests") // 700 at one an hour fit in the limit
 	return rapid.SampledFrom([]Pattern{
 		Waves{Sizes: rapid.SliceOfN(rapid.IntRange(1, 300), 1, 20).Draw(t, "sizes"), Gap: gap},
 		b,
-		steps,
+		steps, many, once,
 		Constant{Rate: anyRate(t, "rate"), Duration: anySpan(t, "duration", 720*time.Hour)},
 		Constant{Rate: anyRate(t, "rate"), Requests: requests},
 		Ramp{From: anyRate(t, "from"), To: anyRate(t, "to"), Duration: anySpan(t, "duration", 720*time.Hour)},
