@@ -105,10 +105,13 @@ func (s StartUp) Without(stage Stage) StartUp {
 
 // StartUp draws the start of an instance that the arrival with that demand caused. S = C − exec − h of that arrival, at
 // least 1 ns, so a request that is served by its own start takes exactly C (FA-4). An instance that no arrival
-// caused has the zero demand and takes all of C.
+// caused has the zero demand and takes all of C. Under a law of S of its own it takes what that says, at least 1 ns.
 func (d Draws) StartUp(instance int64, cause workload.Demand) StartUp {
 	failure := d.failure.Draw(instance)
 	total := max(1, d.Cold(instance)-cause.Exec-cause.Overhead())
+	if l := d.profile.Start; l != nil {
+		total = max(1, drawn(l, d.startUp, instance))
+	}
 	return StartUp{Total: total, Stages: d.profile.split(total), Fails: failure.Float64() < d.profile.FailRatio}
 }
 

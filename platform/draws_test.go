@@ -63,6 +63,7 @@ func TestProfileCheck(t *testing.T) {
 		{"a ratio that is no number", func(p *Profile) { p.ErrorRatio = math.NaN() }, "unusable platform profile: fail ratio 0, error ratio NaN: give 0 to 1"},
 		{"a negative handover", func(p *Profile) { p.Handover = -1 }, "unusable platform profile: handover -1ns, bandwidth 100000000 B/s, package 50000000 B: none may be negative"},
 		{"a negative bandwidth", func(p *Profile) { p.Bandwidth = -1 }, "unusable platform profile: handover 0s, bandwidth -1 B/s, package 50000000 B: none may be negative"},
+		{"a start law with wrong numbers", func(p *Profile) { p.Start = Constant(-1) }, "unusable platform profile: start law: constant -1ns: no such law: give 0 or more"},
 		{"no concurrency", func(p *Profile) { p.Function.Concurrency = 0 }, "unusable platform profile: concurrency 0: give 1 or more"},
 	} {
 		p := Default()
@@ -101,6 +102,20 @@ func TestDemandsAndStartsAddUp(t *testing.T) {
 			t.Fatalf("C = %v, want 1.7–3 s", d.Cold(id))
 		}
 	})
+}
+
+// A law of S of its own holds for every start, whatever caused it; no start takes no time.
+func TestStartLaw(t *testing.T) {
+	for _, c := range []struct{ law, want time.Duration }{{2 * time.Second, 2 * time.Second}, {0, 1}} {
+		p := Default()
+		p.Start = Constant(c.law)
+		d := p.Draws(1)
+		for _, cause := range []workload.Demand{{}, {Exec: time.Second, Pre: ms}, {Exec: time.Hour}} {
+			if got := d.StartUp(1, cause).Total; got != c.want {
+				t.Errorf("start law %v: S = %v after a demand of %v, want %v", c.law, got, cause, c.want)
+			}
+		}
+	}
 }
 
 // The stages sum to the total and none is negative, for any length, package and bandwidth.

@@ -21,6 +21,7 @@ const DefaultBandwidth int64 = 100_000_000
 type Profile struct {
 	Function   workload.Function
 	Cold       Law           // C: end to end of a request that waits for its own start
+	Start      Law           // S: from the decision until an instance can serve, whatever caused it; nil: what Cold leaves
 	Overhead   Law           // h: what the platform adds around the body of each request, half before and half after
 	Body       Law           // execution time inside the function
 	Handover   time.Duration // d: after each answer the instance takes this long until it can serve the next request
@@ -92,6 +93,11 @@ func (p Profile) Check() error {
 			bad("%s law is missing: give one", l.name)
 		} else if err := l.law.Check(); err != nil {
 			bad("%s law: %w", l.name, err)
+		}
+	}
+	if p.Start != nil {
+		if err := p.Start.Check(); err != nil {
+			bad("start law: %w", err)
 		}
 	}
 	if !(p.FailRatio >= 0 && p.FailRatio <= 1 && p.ErrorRatio >= 0 && p.ErrorRatio <= 1) { // also true for NaN
