@@ -44,6 +44,7 @@ func Metrics() []Metric {
 		{"response_max", Latency, "longest response time", ofOK(func(s Stats) time.Duration { return s.Max })},
 		{"ok", Requests, "successful requests", count(func(s *Summary) int { return s.Outcomes[record.OK] })},
 		{"not_ok", Requests, "all other requests", count(func(s *Summary) int { return s.Scheduled - s.Outcomes[record.OK] })},
+		{"rejected", Requests, "turned away by the platform", count(func(s *Summary) int { return s.Outcomes[record.Rejected] })},
 		{"warm", Requests, "served by an idle instance at once", count(func(s *Summary) int { return s.ByStart[record.Warm].N })},
 		{"queued", Requests, "waited for a used instance", count(func(s *Summary) int { return s.ByStart[record.Queued].N })},
 		{"cold", Requests, "first on a new instance", count(func(s *Summary) int { return s.ByStart[record.Cold].N })},
@@ -57,6 +58,9 @@ func Metrics() []Metric {
 		{"busy", InstanceTime, "with a request in flight", total(func(s *Summary) time.Duration { return s.Instances.Busy })},
 		{"idle", InstanceTime, "ready, without a request", total(func(s *Summary) time.Duration { return s.Instances.Idle })},
 		{"never_used", InstanceTime, "of starts that were never used", total(func(s *Summary) time.Duration { return s.Uses.Spent[NeverUsed] })},
+		{"billed_by_request", InstanceTime, "that the platform bills by request", billed(func(b *Bill) (Charge, time.Duration) { return b.ByRequest, b.ByRequest.Full })},
+		{"billed_apart", InstanceTime, "that it bills at a rate of its own", billed(func(b *Bill) (Charge, time.Duration) { return b.ByRequest, b.ByRequest.Apart })},
+		{"billed_by_instance", InstanceTime, "that it bills by instance", billed(func(b *Bill) (Charge, time.Duration) { return b.ByInstance, b.ByInstance.Full })},
 		{"waiting", RequestTime, "from accepted until dispatched", total(func(s *Summary) time.Duration { return s.Waiting })},
 	}
 }
@@ -71,6 +75,13 @@ func count(f func(*Summary) int) func(*Summary) (int64, bool) {
 
 func total(f func(*Summary) time.Duration) func(*Summary) (int64, bool) {
 	return func(s *Summary) (int64, bool) { return int64(f(s)), true }
+}
+
+func billed(f func(*Bill) (Charge, time.Duration)) func(*Summary) (int64, bool) {
+	return func(s *Summary) (int64, bool) {
+		c, d := f(&s.Bill)
+		return int64(d), c.OK
+	}
 }
 
 // WaveMetrics lists the metrics of the first waves of a pattern with that many: mean, median and 0.99 quantile of each.

@@ -26,6 +26,7 @@ type Run struct {
 	Instances []record.Instance // by ID; empty for an external target
 	Host      Host
 	Summary   Summary
+	Tariff    *Tariff   // how the policy's platform bills; nil: not documented
 	Twin      *Distance // to the same run in virtual time; nil: it was not made
 }
 

@@ -8,6 +8,7 @@ import (
 	"coldwave/internal/clock"
 	"coldwave/internal/hdr"
 	"coldwave/record"
+	"coldwave/workload"
 )
 
 // DefaultExact is the number of requests up to which every response time of a run is kept.
@@ -18,7 +19,7 @@ const streamRange = 25 * time.Hour
 
 // Stream adds up a run of the simulator record by record, in memory that does not grow with the number of records: the
 // response times are counted in histograms of three digits. Waves and windows, which would need one histogram each, are
-// left out. In virtual time nothing can be late, so service times are response times and no send lag is counted.
+// left out, and so is a bill by request, which is made of single spans. In virtual time nothing can be late, so service times are response times and no send lag is counted.
 type Stream struct {
 	counts    [record.Outcomes]int
 	byStart   [record.StartKinds]*hdr.Histogram // successful requests
@@ -56,9 +57,9 @@ func (s *Stream) Add(r *record.Record) {
 	}
 }
 
-// Summary returns what the records added up to. Scheduled is the number of arrivals, length that of the schedule. An
-// error says that a response time could not be counted.
-func (s *Stream) Summary(scheduled int, length time.Duration, instances []record.Instance) (Summary, error) {
+// Summary returns what the records added up to. Scheduled is the number of arrivals, length that of the schedule; the
+// tariff may be nil. An error says that a response time could not be counted.
+func (s *Stream) Summary(scheduled int, length time.Duration, instances []record.Instance, t *Tariff) (Summary, error) {
 	end := clock.Instant(length)
 	out := Summary{
 		Scheduled: scheduled, Sent: sent(s.counts), Outcomes: s.counts, Buckets: true, Instances: Total(instances, end), Uses: s.uses,
@@ -75,6 +76,8 @@ func (s *Stream) Summary(scheduled int, length time.Duration, instances []record
 	out.Service = out.OK
 	out.SendLag = Stats{N: out.Sent}
 	out.Uses.starts(instances, end)
+	out.Bill = BillOf(t, Input{Schedule: &workload.Schedule{Length: length}, Instances: instances})
+	out.Bill.ByRequest = Charge{}
 	out.Warnings = warnings(&out, 1)
 	return out, errors.Join(errs...)
 }

@@ -42,7 +42,7 @@ func streamed(t *testing.T, in Input) Summary {
 	for i := range in.Records {
 		s.Add(&in.Records[i])
 	}
-	out, err := s.Summary(len(in.Schedule.Arrivals), in.Schedule.Length, in.Instances)
+	out, err := s.Summary(len(in.Schedule.Arrivals), in.Schedule.Length, in.Instances, in.Tariff)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,12 +52,16 @@ func streamed(t *testing.T, in Input) Summary {
 // A stream gives what Summarize gives, but for waves, windows and the third digit of quantiles.
 func TestStreamEqualsSummarize(t *testing.T) {
 	in := virtualRun(20_000)
+	in.Tariff = &Tariff{ByRequest: &Meter{}, ByInstance: &Meter{Basis: Lives, Round: time.Minute}}
 	want, got := Summarize(in), streamed(t, in)
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Summary{}, "Waves", "Windows", "Buckets"), cmpopts.IgnoreFields(Stats{}, "P50", "P90", "P95", "P99")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(Summary{}, "Waves", "Windows", "Buckets"), cmpopts.IgnoreFields(Bill{}, "ByRequest"), cmpopts.IgnoreFields(Stats{}, "P50", "P90", "P95", "P99")); diff != "" {
 		t.Errorf("streamed summary (-exact +streamed):\n%s", diff)
 	}
 	if !got.Buckets || want.Buckets {
 		t.Errorf("buckets: streamed %v, exact %v, want true and false", got.Buckets, want.Buckets)
+	}
+	if got.Bill.ByRequest.OK || !want.Bill.ByRequest.OK || !got.Bill.ByInstance.OK {
+		t.Errorf("bills: streamed %+v, exact %+v, want one by request of the exact run only", got.Bill, want.Bill)
 	}
 	for _, q := range []struct {
 		name        string
@@ -82,12 +86,12 @@ func TestStreamOfNothing(t *testing.T) {
 func TestStreamTellsWhatItCouldNotCount(t *testing.T) {
 	s := NewStream()
 	s.Add(&record.Record{Seq: 7, Outcome: record.OK, Intended: 10, Done: 5})
-	if _, err := s.Summary(1, time.Second, nil); err == nil || !strings.Contains(err.Error(), "request 7") {
+	if _, err := s.Summary(1, time.Second, nil, nil); err == nil || !strings.Contains(err.Error(), "request 7") {
 		t.Errorf("an answer before its request: %v, want an error that names request 7", err)
 	}
 	s = NewStream()
 	s.Add(&record.Record{Outcome: record.Outcomes})
-	if got, err := s.Summary(2, time.Second, nil); err != nil || got.Outcomes[record.Unknown] != 1 || len(got.Warnings) != 1 {
+	if got, err := s.Summary(2, time.Second, nil, nil); err != nil || got.Outcomes[record.Unknown] != 1 || len(got.Warnings) != 1 {
 		t.Errorf("an outcome that does not exist: %+v, %v, want one unknown and a warning that one record is missing", got, err)
 	}
 }

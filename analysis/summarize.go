@@ -17,6 +17,7 @@ type Input struct {
 	Records   []record.Record
 	Instances []record.Instance // none for an external target
 	Window    time.Duration     // length of a window; 0: DefaultWindow
+	Tariff    *Tariff           // nil: not documented
 }
 
 // Summarize adds up a run. It does not check the accounting identity; record.Account does.
@@ -31,6 +32,7 @@ func Summarize(in Input) Summary {
 	s.Windows = windows(in.Records, in.Schedule.Length, in.Window)
 	s.Instances = Total(in.Instances, clock.Instant(in.Schedule.Length))
 	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
+	s.Bill = BillOf(in.Tariff, in)
 	s.Warnings = warnings(&s, rateShare(&s, in))
 	return s
 }

@@ -21,6 +21,7 @@ type Summary struct {
 	Windows   []Window
 	Instances InstanceTotals
 	Uses      Attribution
+	Bill      Bill
 	Waiting   time.Duration // sum of the waiting times that the target told
 	Resent    int           // writes on the wire beyond one per request
 	Warnings  []Warning

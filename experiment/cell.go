@@ -3,6 +3,7 @@
 package experiment
 
 import (
+	"coldwave/analysis"
 	"coldwave/patterns"
 	"coldwave/platform"
 	"coldwave/references"
@@ -51,6 +52,14 @@ func (c Cell) policy() (scheduler.Policy, error) {
 
 func (c Cell) config() scheduler.Config {
 	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)}
+}
+
+// tariff is how the policy's platform bills; nil: not documented.
+func (c Cell) tariff() *analysis.Tariff {
+	if c.MakePolicy != nil {
+		return nil
+	}
+	return policies.TariffOf(c.Policy, c.config().Min)
 }
 
 // check finds what is wrong with the cell before anything is started.

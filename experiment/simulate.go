@@ -96,7 +96,7 @@ func (s Simulation) stream(ctx context.Context) (Simulated, error) {
 		Pattern: src.Process.String(), Seed: src.Seed, Function: src.Function, Length: result.Length,
 	})
 	out.Run.Hash, out.Run.Log, out.Run.Instances = hash, hex.EncodeToString(result.Digest[:]), result.Instances
-	out.Run.Summary, err = sums.Summary(int(result.Requests), result.Length, result.Instances)
+	out.Run.Summary, err = sums.Summary(int(result.Requests), result.Length, result.Instances, out.Run.Tariff)
 	return out, err
 }
 

@@ -228,14 +228,6 @@ func TestLevelsAddUp(t *testing.T) {
 	}
 }
 
-func TestInstanceNumberIsTheEndOfItsName(t *testing.T) {
-	for name, want := range map[string]int32{"7": 7, "fc-hello-12": 12, "": 0, "worker": 0, "i99999999999": 0} {
-		if got := instanceNumber(name); got != want {
-			t.Errorf("instanceNumber(%q) = %d, want %d", name, got, want)
-		}
-	}
-}
-
 // The enlarged part shows the largest wave until its starts are ready, and not the wave after it.
 func TestEnlargedPartHoldsTheLargestWave(t *testing.T) {
 	run := modelRun("fc-burst", "fc-race", burstSizes, 1)

@@ -116,13 +116,14 @@ func compareMethod(s *Setting) []string {
 	}
 }
 
-// pairedGrids shows the differences of one pair, one table for each group of units.
+// pairedGrids shows the differences of one pair, one table for each group of units. A bill that no seed has on both sides is
+// left out.
 func pairedGrids(p *SidePair, level float64) []grid {
 	var all []grid
 	for _, group := range unitGroups {
 		var rows []analysis.Paired
 		for _, r := range p.Rows {
-			if group.holds(r.Metric) {
+			if group.holds(r.Metric) && (r.N > 0 || r.Metric.Unit == analysis.Latency) {
 				rows = append(rows, r)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"coldwave/internal/clock"
 	"coldwave/record"
 	"coldwave/references"
+	"coldwave/scheduler/policies"
 	"coldwave/workload"
 )
 
@@ -44,8 +45,9 @@ func modelRun(pattern, policy string, sizes []int, seed uint64) analysis.Run {
 	for w, n := range sizes {
 		m.wave(int32(w), clock.Instant(gap)*clock.Instant(w), n)
 	}
+	m.run.Tariff = policies.TariffOf(policy, 0)
 	m.run.Summary = analysis.Summarize(analysis.Input{
-		Schedule: m.run.Schedule, Records: m.run.Records, Instances: m.run.Instances})
+		Schedule: m.run.Schedule, Records: m.run.Records, Instances: m.run.Instances, Tariff: m.run.Tariff})
 	return *m.run
 }
 

@@ -37,6 +37,7 @@ type runDoc struct {
 	Windows   []windowDoc         `json:"windows"`
 	Instances instancesDoc        `json:"instances"`
 	Uses      attributionDoc      `json:"attribution"`
+	Bill      *billDoc            `json:"bill"`
 	Twin      *twinDoc            `json:"twin"`
 	Warnings  []warningDoc        `json:"warnings"`
 }
@@ -117,6 +118,7 @@ func runOf(r *analysis.Run) runDoc {
 			Idle: int64(s.Instances.Idle), Waiting: int64(s.Waiting)},
 	}
 	d.Epoch, d.Log, d.Quantiles, d.Uses = known(wallTime(r.Epoch)), known(r.Log), quantiles(s.Buckets), attributionOf(&s.Uses)
+	d.Bill = billOf(r.Tariff, &s.Bill)
 	if s := r.Schedule; s != nil {
 		d.Schedule = scheduleDoc{Pattern: s.Pattern, Length: int64(s.Length), Function: s.Function}
 	}

@@ -3,8 +3,6 @@ package reports
 import (
 	"cmp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"coldwave/analysis"
 	"coldwave/internal/clock"
@@ -43,7 +41,7 @@ func livesOf(r *analysis.Run) []life {
 	}
 	for i := range r.Records {
 		rec := &r.Records[i]
-		if l := byID[instanceNumber(rec.Server.Instance)]; l != nil && ended(rec) {
+		if l := byID[analysis.InstanceID(rec.Server.Instance)]; l != nil && ended(rec) {
 			l.jobs = append(l.jobs, jobOf(r, rec))
 		}
 	}
@@ -54,28 +52,10 @@ func livesOf(r *analysis.Run) []life {
 	return lives
 }
 
-// jobOf places an execution in time: the scheduler sees a request after the part of its overhead that lies before, and
-// the instance begins when the wait is over.
+// jobOf places an execution in time.
 func jobOf(r *analysis.Run, rec *record.Record) job {
-	arrived := rec.Intended
-	if rec.Sent != clock.Never {
-		arrived = rec.Sent
-	}
-	if s := r.Schedule; s != nil && rec.Seq >= 0 && rec.Seq < int64(len(s.Arrivals)) {
-		arrived = arrived.Add(s.Arrivals[rec.Seq].Demand.Pre)
-	}
-	begin := arrived.Add(rec.Server.Wait())
-	return job{span: span{begin, begin.Add(rec.Server.Exec)}, arrived: arrived, record: rec}
-}
-
-// instanceNumber reads the number at the end of an instance's name; 0 if there is none.
-func instanceNumber(name string) int32 {
-	digits := name[len(strings.TrimRight(name, "0123456789")):]
-	n, err := strconv.ParseInt(digits, 10, 32)
-	if err != nil {
-		return 0
-	}
-	return int32(n)
+	e := analysis.ExecutionOf(r.Schedule, rec)
+	return job{span: span{e.From, e.To}, arrived: e.Arrived, record: rec}
 }
 
 // busy returns when the instance had at least one request, while it was ready. Neighbouring executions overlap by what

@@ -26,7 +26,7 @@ func VerificationMarkdown(w io.Writer, v Verification) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
-	for _, g := range attributionGrids(ps) {
+	for _, g := range append(billGrids(ps), attributionGrids(ps)...) {
 		m.folded(g)
 	}
 	m.folded(lagGrid(ps))
@@ -56,7 +56,7 @@ func SingleMarkdown(w io.Writer, r Single) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
-	for _, g := range attributionGrids(ps) {
+	for _, g := range append(billGrids(ps), attributionGrids(ps)...) {
 		m.folded(g)
 	}
 	m.folded(lagGrid(ps))

@@ -90,7 +90,7 @@ func instanceSection(ps []pair) section {
 		s.Figures = []*figure{}
 		return s
 	}
-	s.Figures = append(s.Figures, &figure{Tables: append([]grid{startGrid(ps), timeGrid(ps)}, attributionGrids(ps)...), Open: true})
+	s.Figures = append(s.Figures, &figure{Tables: slices.Concat([]grid{startGrid(ps), timeGrid(ps)}, billGrids(ps), attributionGrids(ps)), Open: true})
 	return s
 }
 

@@ -176,13 +176,13 @@ func quantilesText(buckets bool) string {
 // percent prints a level such as 0.95 as "95 %".
 func percent(level float64) string { return strconv.FormatFloat(100*level, 'g', 6, 64) + " %" }
 
-// spreadGrids shows the metrics, one table for each group of units.
+// spreadGrids shows the metrics, one table for each group of units. A bill that no run has is left out.
 func spreadGrids(s *Seeds) []grid {
 	var all []grid
 	for _, group := range unitGroups {
 		var rows []analysis.Spread
 		for _, spread := range s.Spreads {
-			if group.holds(spread.Metric) {
+			if group.holds(spread.Metric) && (spread.N > 0 || spread.Metric.Unit == analysis.Latency) {
 				rows = append(rows, spread)
 			}
 		}

@@ -39,6 +39,7 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	}
 	p.grid(startGrid(ps))
 	p.grid(timeGrid(ps))
+	p.grids(billGrids(ps))
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
 	p.grids(twinGrids(ps))
@@ -69,6 +70,7 @@ func SingleText(w io.Writer, r Single, s Style) error {
 		p.grid(startGrid(ps))
 		p.grid(timeGrid(ps))
 	}
+	p.grids(billGrids(ps))
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
 	p.sentence(logSentence(&r.Run))

@@ -30,7 +30,8 @@ func (p *program) policiesVerb() *cli.Command {
 	return p.listVerb("policies", "list the scheduling policies and their parameters", []string{"policy", "summary"}, func() ([][]string, error) {
 		var rows [][]string
 		for _, e := range policies.All() {
-			rows = append(rows, []string{e.Name, e.Summary}, []string{"", "source: " + e.Source})
+			rows = append(rows, []string{e.Name, e.Summary}, []string{"", "source: " + e.Source},
+				[]string{"", "bills:  " + reports.TariffText(policies.TariffOf(e.Name, 0))})
 			for _, param := range e.Params {
 				rows = append(rows, []string{"  :" + param.Name + "=" + param.Default, param.Doc})
 			}

@@ -14,7 +14,7 @@ import (
 )
 
 // ruleID is the id of a documented rule, as code and data cite it.
-var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U|LG|HD|AS|RP|RT|TR|NQ|ST|SE|CR|LA|AZ|KN|HPA|PS)-[0-9]+\b`)
+var ruleID = regexp.MustCompile(`\b(?:FC|FA|FR|U|LG|HD|AS|RP|RT|TR|NQ|ST|SE|CR|LA|AZ|KN|HPA|PS|BI)-[0-9]+\b`)
 
 // shortID is an id that could be a name in code too, so it is looked for in comments only.
 var shortID = regexp.MustCompile(`\b[RF][0-9]{1,2}\b`)

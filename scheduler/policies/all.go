@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"coldwave/analysis"
 	"coldwave/internal/spell"
 	"coldwave/scheduler"
 )
@@ -30,6 +31,7 @@ type Entry struct {
 	Holds   time.Duration // the longest time for which its defaults keep an idle instance; 0: below an hour
 
 	make func(values) scheduler.Policy
+	bill func(v values, least int) analysis.Tariff // nil: the platform's documents do not say how it bills
 }
 
 // All returns the policies in order of name.

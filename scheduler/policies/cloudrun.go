@@ -14,6 +14,7 @@ var cloudRun = Entry{
 	Learns:  true,
 	Wait:    defaultRequestTimeout,
 	Params:  cloudRunParams,
+	bill:    cloudRunTariff,
 	make:    func(v values) scheduler.Policy { return NewCloudRun(cloudRunOptions(v)) },
 }
 

@@ -15,6 +15,7 @@ var fcBound = Entry{
 			Doc: "failed starts that are tried again for one request before it is answered with 503",
 		},
 	},
+	bill: fcTariff,
 	make: func(v values) scheduler.Policy { return NewFCBound(fcOptions(v)) },
 }
 

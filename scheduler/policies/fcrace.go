@@ -18,6 +18,7 @@ var fcRace = Entry{
 			Doc: "one start for each request that finds nothing idle (FC-8 to the letter), instead of as many as wait",
 		},
 	},
+	bill: fcTariff,
 	make: func(v values) scheduler.Policy { return NewFCRace(fcOptions(v)) },
 }
 

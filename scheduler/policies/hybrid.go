@@ -36,6 +36,7 @@ var hybridHistogram = Entry{
 		waitTimeout,
 		raceRetries,
 	},
+	bill: azureTariff,
 	make: func(v values) scheduler.Policy { return NewHybrid(hybridOptions(v)) },
 }
 

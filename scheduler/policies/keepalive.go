@@ -14,6 +14,7 @@ var keepAlive = Entry{
 		waitTimeout,
 		raceRetries,
 	},
+	bill: azureTariff,
 	make: func(v values) scheduler.Policy { return NewKeepAlive(fcOptions(v)) },
 }
 

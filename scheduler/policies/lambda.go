@@ -42,6 +42,7 @@ var lambda = Entry{
 			Doc: "a request whose environment has not started in this time is answered with 500; 0: no limit",
 		},
 	},
+	bill: lambdaTariff,
 	make: func(v values) scheduler.Policy { return NewLambda(lambdaOptions(v)) },
 }
 

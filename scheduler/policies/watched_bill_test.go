@@ -7,17 +7,18 @@ import (
 	"coldwave/scheduler"
 )
 
-// Tariff says which time of an instance is billed (CR-31). The sources give no rounding and no price of idle time, so
+// watchTariff says which time of an instance is billed (CR-31). The sources give no rounding and no price of idle time, so
 // they are parameters (U-23).
-type Tariff struct {
+type watchTariff struct {
 	ByInstance bool          // its whole life; else its starts, its requests and its end
 	Round      time.Duration // each span is rounded up to a multiple of it; 0: not at all
 	Least      time.Duration // the shortest span that is billed; 0: none
 }
 
-// Bill is a billing meter of one core. It computes from what the core was told and what it decided.
-type Bill struct {
-	t         Tariff
+// watchedBill is a billing meter of one core that computes from what the core was told and what it decided: another way to the
+// numbers of analysis.BillOf, which computes from records.
+type watchedBill struct {
+	t         watchTariff
 	instances scheduler.Table[billed]
 	on        map[scheduler.RequestID]scheduler.InstanceID // where each running request is
 	closed    time.Duration                                // spans that cannot grow any more
@@ -36,14 +37,14 @@ type billed struct {
 	from, to    clock.Instant // to: where it was closed
 }
 
-// NewBill returns a meter that has seen nothing.
-func NewBill(t Tariff) *Bill {
-	return &Bill{t: t, on: map[scheduler.RequestID]scheduler.InstanceID{}}
+// newWatchedBill returns a meter that has seen nothing.
+func newWatchedBill(t watchTariff) *watchedBill {
+	return &watchedBill{t: t, on: map[scheduler.RequestID]scheduler.InstanceID{}}
 }
 
 // Watch follows one call of a core: at what instant it was, what the core was told, and what it decided. For a call that
 // told it nothing, as Advance, told is false. The instants must not go back.
-func (b *Bill) Watch(c *scheduler.Control, at clock.Instant, told bool, ev scheduler.Event, acts []scheduler.Action) {
+func (b *watchedBill) Watch(c *scheduler.Control, at clock.Instant, told bool, ev scheduler.Event, acts []scheduler.Action) {
 	b.idle += time.Duration(min(b.ready, max(0, b.least-b.active))) * at.Sub(b.last)
 	b.last, b.least = at, c.Config().Min
 	if told {
@@ -54,7 +55,7 @@ func (b *Bill) Watch(c *scheduler.Control, at clock.Instant, told bool, ev sched
 	}
 }
 
-func (b *Bill) event(at clock.Instant, ev scheduler.Event) {
+func (b *watchedBill) event(at clock.Instant, ev scheduler.Event) {
 	switch ev.Kind {
 	case scheduler.Done:
 		i := b.on[ev.Req]
@@ -68,7 +69,7 @@ func (b *Bill) event(at clock.Instant, ev scheduler.Event) {
 	}
 }
 
-func (b *Bill) action(a scheduler.Action) {
+func (b *watchedBill) action(a scheduler.Action) {
 	switch a.Do {
 	case scheduler.Start:
 		b.instances.Add(billed{open: true, from: a.At, to: clock.Never})
@@ -84,7 +85,7 @@ func (b *Bill) action(a scheduler.Action) {
 }
 
 // change makes a change to an instance that has not ended, and opens or closes its span.
-func (b *Bill) change(at clock.Instant, i scheduler.InstanceID, f func(*billed)) {
+func (b *watchedBill) change(at clock.Instant, i scheduler.InstanceID, f func(*billed)) {
 	v := b.instances.Get(int64(i))
 	if v == nil {
 		return
@@ -106,7 +107,7 @@ func (b *Bill) change(at clock.Instant, i scheduler.InstanceID, f func(*billed))
 }
 
 // count adds n to the number of ready or of active instances, whichever v is.
-func (b *Bill) count(v *billed, n int) {
+func (b *watchedBill) count(v *billed, n int) {
 	switch {
 	case v.requests > 0:
 		b.active += n
@@ -115,7 +116,7 @@ func (b *Bill) count(v *billed, n int) {
 	}
 }
 
-func (b *Bill) end(at clock.Instant, i scheduler.InstanceID) {
+func (b *watchedBill) end(at clock.Instant, i scheduler.InstanceID) {
 	v := b.instances.Get(int64(i))
 	if v == nil {
 		return
@@ -133,7 +134,7 @@ func (v *billed) until(at clock.Instant) clock.Instant {
 }
 
 // price rounds one span.
-func (t Tariff) price(d time.Duration) time.Duration {
+func (t watchTariff) price(d time.Duration) time.Duration {
 	d = max(d, t.Least)
 	if t.Round > 0 {
 		d = time.Duration(ceilDiv(int64(d), int64(t.Round))) * t.Round
@@ -143,7 +144,7 @@ func (t Tariff) price(d time.Duration) time.Duration {
 
 // Total returns the instance time that is billed up to now: at the full rate and, unless whole lives are billed, the idle
 // time of instances that Min keeps (CR-17), which has a rate of its own.
-func (b *Bill) Total(now clock.Instant) (full, idle time.Duration) {
+func (b *watchedBill) Total(now clock.Instant) (full, idle time.Duration) {
 	full = b.closed
 	for _, v := range b.instances.All() {
 		full += b.t.price(v.until(now).Sub(v.from))
