@@ -31,14 +31,19 @@ func (c *Control) Account(a Action) Dispatch {
 
 // AccountTo is Account into a zero Dispatch of the caller's. It copies nothing: a simulator asks for each request.
 func (c *Control) AccountTo(d *Dispatch, a *Action) {
-	req, in := c.requests.Get(int64(a.Req)), c.instances.Get(int64(a.Inst))
-	if a.Do != Assign || req == nil || in == nil {
+	req := c.request(a.Req)
+	if a.Do != Assign || req == nil {
 		return
 	}
+	in := req.on
 	d.Inst, d.Cause, d.Since, d.At = a.Inst, in.cause, req.since, a.At
+	d.Start, d.First = record.StartKind(a.Code), in.served == 0 && in.on.first == req
+	if d.Start == record.Warm {
+		d.StartBy = record.ByNone
+		return // it has not waited
+	}
 	d.Init = overlap(req.since, a.At, in.began, in.ready)
 	d.Queue = a.At.Sub(req.since) - d.Init
-	d.Start, d.First = record.StartKind(a.Code), in.served == 0 && in.on.first == a.Req
 	d.StartBy = startBy(d.Start, a.Req, in.cause)
 }
 
@@ -65,14 +70,14 @@ func (c *Control) Instance(i InstanceID) (Instance, bool) {
 	if in == nil {
 		return Instance{ID: i}, false
 	}
-	return c.snapshot(i, in), true
+	return c.snapshot(in), true
 }
 
 // Instances appends a snapshot of each instance that has not ended, in order of id, in time linear in the span of ids.
 func (c *Control) Instances(dst []Instance) []Instance {
-	for id, in := range c.instances.All() {
+	for _, in := range c.instances.All() {
 		if in.state != Gone {
-			dst = append(dst, c.snapshot(InstanceID(id), in))
+			dst = append(dst, c.snapshot(in))
 		}
 	}
 	return dst

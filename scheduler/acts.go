@@ -8,7 +8,7 @@ import (
 // Assign sends r, which has just arrived or waits, to the free slot of the ready instance i.
 func (c *Control) Assign(r RequestID, i InstanceID) {
 	req := c.open("assign", r, i)
-	in := c.instances.Get(int64(i))
+	in := c.instance(i)
 	switch {
 	case in == nil || !in.isUp():
 		c.illegal("assign", r, i, "the instance is "+c.State(i).String()+", not ready")
@@ -19,11 +19,11 @@ func (c *Control) Assign(r RequestID, i InstanceID) {
 	if req.state == waiting {
 		c.leave(req)
 	}
-	req.state, req.inst, req.at = running, i, c.now
-	c.link(&in.on, r, req)
+	req.state, req.on, req.at = running, in, c.now
+	in.on.add(req)
 	c.running++
 	if in.state == Idle {
-		c.move(i, in, Busy)
+		c.move(in, Busy)
 	}
 	c.act(Assign, uint8(kind), 0, i, r)
 }
@@ -53,8 +53,8 @@ func (c *Control) Queue(r RequestID, until clock.Instant) {
 	}
 	c.later("queue", r, until)
 	req.state = waiting
-	c.link(&c.queue, r, req)
-	c.expires(r, req, until)
+	c.queue.add(req)
+	c.expires(req, until)
 	c.act(Queue, 0, 0, 0, r)
 }
 
@@ -66,7 +66,7 @@ func (c *Control) Wait(r RequestID, until clock.Instant) {
 		c.illegal("wait", r, 0, "it does not wait; use Queue first")
 	}
 	c.later("wait", r, until)
-	c.expires(r, req, until)
+	c.expires(req, until)
 }
 
 func (c *Control) later(do string, r RequestID, until clock.Instant) {
@@ -84,7 +84,7 @@ func (c *Control) Reject(r RequestID, status int16) {
 	if req.state == waiting {
 		c.leave(req)
 	}
-	c.finish(r, req)
+	c.finish(req)
 	c.act(Reject, 0, status, 0, r)
 }
 
@@ -102,14 +102,14 @@ func (c *Control) StartOn(n NodeID, why uint8, r RequestID) InstanceID {
 	if c.nodes != nil || n != 0 {
 		n = c.room(n, r)
 	}
-	i := InstanceID(c.instances.Add(instance{limit: c.cfg.Limit, cause: r, began: c.now, ready: clock.Never}))
-	in := c.instances.Get(int64(i))
-	c.move(i, in, Starting)
+	i, in := c.instances.New()
+	*in = instance{id: InstanceID(i), limit: c.cfg.Limit, cause: r, began: c.now, ready: clock.Never}
+	c.move(in, Starting)
 	if n != 0 {
-		c.put(i, in, n)
+		c.put(in.id, in, n)
 	}
-	c.act(Start, why, int16(n), i, r)
-	return i
+	c.act(Start, why, int16(n), in.id, r)
+	return in.id
 }
 
 func (c *Control) mayStart(r RequestID) {
@@ -133,10 +133,10 @@ func (c *Control) Stop(i InstanceID) {
 	}
 	c.quit(in)
 	if in.state == Busy {
-		c.move(i, in, Draining)
+		c.move(in, Draining)
 		return
 	}
-	c.move(i, in, Stopping)
+	c.move(in, Stopping)
 	c.act(Stop, 0, 0, i, 0)
 }
 
@@ -145,9 +145,9 @@ func (c *Control) Stop(i InstanceID) {
 // The time is linear in the number of alive instances.
 func (c *Control) Shrink() {
 	for c.alive.size > c.cfg.Max && c.idle.size > 0 {
-		c.Stop(c.idle.first)
+		c.Stop(c.idle.first().id)
 	}
-	for i := c.alive.first; i != 0 && c.alive.size > c.cfg.Max; {
+	for i := c.FirstAlive(); i != 0 && c.alive.size > c.cfg.Max; {
 		next := c.Next(i)
 		if c.State(i) == Busy {
 			c.Stop(i)
@@ -201,7 +201,7 @@ func (c *Control) acting(do string, r RequestID, i InstanceID) {
 
 // open returns the request r, about which nothing final is decided.
 func (c *Control) open(do string, r RequestID, i InstanceID) *request {
-	req := c.requests.Get(int64(r))
+	req := c.request(r)
 	if !c.inside || req == nil || req.state > waiting {
 		c.shut(do, r, i)
 	}

@@ -31,8 +31,8 @@ func (c *Core) checkRequests() {
 			queued++
 		case running, abandoned:
 			flying++
-			if in := c.instances.Get(int64(req.inst)); in == nil || in.on.size == 0 {
-				c.wrong("request %d runs on instance %d, which does not know", id, req.inst)
+			if in := req.on; in == nil || in.on.size == 0 || c.instances.Get(int64(in.id)) != in {
+				c.wrong("request %d runs on an instance that does not know", id)
 			}
 		case ended:
 		}
@@ -47,17 +47,15 @@ func (c *Core) checkRequests() {
 
 // walk counts the requests of a row by its links.
 func (c *Core) walk(l row) int {
-	n, before := 0, RequestID(0)
-	for r := l.first; r != 0; {
-		req := c.requests.Get(int64(r))
-		if req == nil || req.prev != before {
-			c.wrong("broken link at request %d", r)
+	n, before := 0, (*request)(nil)
+	for req := l.first; req != nil; before, req = req, req.next {
+		if c.requests.Get(int64(req.id)) != req || req.prev != before {
+			c.wrong("broken link at request %d", req.id)
 		}
 		n++
-		before, r = r, req.next
 	}
 	if before != l.last {
-		c.wrong("a row ends at request %d, not at %d", before, l.last)
+		c.wrong("a row ends at request %d, not at %d", before.number(), l.last.number())
 	}
 	return n
 }
@@ -89,20 +87,18 @@ func (c *Core) checkInstances() {
 }
 
 func (c *Core) checkChain(l *chain, belongs func(*instance) bool) {
-	n, before := 0, InstanceID(0)
-	for i := l.first; i != 0; {
-		in := c.instances.Get(int64(i))
-		if in == nil || !belongs(in) || in.links[l.which].prev != before {
-			c.wrong("broken link at instance %d", i)
+	n, before := 0, &l.none
+	for in := l.first(); in != &l.none; before, in = in, in.links[l.which].next {
+		if in == nil || c.instances.Get(int64(in.id)) != in || !belongs(in) || in.links[l.which].prev != before {
+			c.wrong("broken link after instance %d", before.id)
 		}
-		if l.which == inIdle && before != 0 && in.since < c.IdleSince(before) {
-			c.wrong("instance %d is out of order among the idle", i)
+		if l.which == inIdle && before.id != 0 && in.since < before.since {
+			c.wrong("instance %d is out of order among the idle", in.id)
 		}
 		n++
-		before, i = i, in.links[l.which].next
 	}
-	if before != l.last || n != l.size {
-		c.wrong("a chain of %d ends at instance %d, counted %d ending at %d", n, before, l.size, l.last)
+	if before != l.last() || n != l.size {
+		c.wrong("a chain of %d ends at instance %d, counted %d ending at %d", n, before.id, l.size, l.last().id)
 	}
 }
 
@@ -119,7 +115,7 @@ func (c *Core) checkDeadlines() {
 			held[d.req] = true
 		}
 	}
-	for r := c.queue.first; r != 0; r = c.NextOn(r) {
+	for r := c.Front(); r != 0; r = c.NextOn(r) {
 		if at := c.deadlineOf(r); at != clock.Never && (!held[r] || at < c.now) {
 			c.wrong("the deadline of request %d is lost", r)
 		}

@@ -20,6 +20,7 @@ type Control struct {
 
 	acts      []Action
 	requests  Table[request]
+	latest    *request // the one that arrived last; it may have ended
 	instances Table[instance]
 	queue     row
 	alive     chain
@@ -33,6 +34,24 @@ type Control struct {
 	nodes     *nodes       // nil: instances are placed nowhere
 	ended     []RequestID  // dropped at the next event
 	gone      []InstanceID // dropped at the next event
+}
+
+// request returns the request r, nil if it is unknown. It is nearly always the one that has just arrived, and then found
+// without the table.
+func (c *Control) request(r RequestID) *request {
+	if req := c.latest; req.id == r && req.state != ended {
+		return req
+	}
+	return c.requests.Get(int64(r))
+}
+
+// instance returns the instance i, nil if it is unknown. It is nearly always the one that became idle last, and then
+// found without the table.
+func (c *Control) instance(i InstanceID) *instance {
+	if in := c.idle.last(); in.id == i && i != 0 {
+		return in
+	}
+	return c.instances.Get(int64(i))
 }
 
 // Now returns the instant of the event being handled.
@@ -61,24 +80,24 @@ func (c *Control) Draining() int { return c.draining }
 func (c *Control) Idling() int { return c.idle.size }
 
 // Front returns the request that has waited longest, or 0.
-func (c *Control) Front() RequestID { return c.queue.first }
+func (c *Control) Front() RequestID { return c.queue.first.number() }
 
 // IdleNewest returns the instance that became idle last, or 0.
-func (c *Control) IdleNewest() InstanceID { return c.idle.last }
+func (c *Control) IdleNewest() InstanceID { return c.idle.last().id }
 
 // IdleOldest returns the instance that has been idle longest, or 0.
-func (c *Control) IdleOldest() InstanceID { return c.idle.first }
+func (c *Control) IdleOldest() InstanceID { return c.idle.first().id }
 
 // FirstAlive returns the alive instance that was started first, or 0.
-func (c *Control) FirstAlive() InstanceID { return c.alive.first }
+func (c *Control) FirstAlive() InstanceID { return c.alive.first().id }
 
 // LastAlive returns the alive instance that was started last, or 0.
-func (c *Control) LastAlive() InstanceID { return c.alive.last }
+func (c *Control) LastAlive() InstanceID { return c.alive.last().id }
 
 // Next returns the alive instance that was started after the alive instance i, or 0.
 func (c *Control) Next(i InstanceID) InstanceID {
-	if in := c.instances.Get(int64(i)); in != nil {
-		return in.links[inAlive].next
+	if in := c.instances.Get(int64(i)); in != nil && in.isAlive() {
+		return in.links[inAlive].next.id
 	}
 	return 0
 }
@@ -93,7 +112,7 @@ func (c *Control) State(i InstanceID) State {
 
 // Up reports whether i is ready and not on its way out.
 func (c *Control) Up(i InstanceID) bool {
-	in := c.instances.Get(int64(i))
+	in := c.instance(i)
 	return in != nil && in.isUp()
 }
 
@@ -148,7 +167,7 @@ func (c *Control) Cause(i InstanceID) RequestID {
 // FirstOn returns the request that has been on i longest, or 0.
 func (c *Control) FirstOn(i InstanceID) RequestID {
 	if in := c.instances.Get(int64(i)); in != nil {
-		return in.on.first
+		return in.on.first.number()
 	}
 	return 0
 }
@@ -156,7 +175,7 @@ func (c *Control) FirstOn(i InstanceID) RequestID {
 // NextOn returns the request behind r: in the queue if r waits, on its instance if it runs. 0: r is the last.
 func (c *Control) NextOn(r RequestID) RequestID {
 	if req := c.requests.Get(int64(r)); req != nil {
-		return req.next
+		return req.next.number()
 	}
 	return 0
 }

@@ -29,8 +29,10 @@ func NewOn(p Policy, cfg Config, on Nodes, seed uint64) *Core {
 	}
 	c := &Core{policy: p}
 	c.cfg, c.seed, c.now = cfg.withDefaults(), seed, -clock.Never
-	c.alive.which, c.idle.which = inAlive, inIdle
-	c.ticks.soonest = clock.Never
+	c.latest = &request{state: ended}
+	c.alive.open(inAlive)
+	c.idle.open(inIdle)
+	c.deadlines.soonest, c.ticks.soonest = clock.Never, clock.Never
 	if on.On() {
 		c.nodes = newNodes(on)
 		c.obey(c.cfg)
@@ -49,19 +51,15 @@ func (c *Core) Step(dst []Action, now clock.Instant, ev Event) []Action { return
 // makes two events for each request saves a tenth of its time.
 func (c *Core) Take(dst []Action, now clock.Instant, ev *Event) []Action {
 	c.enter(dst, now)
-	timers := now
-	if ev.Kind > Timer {
-		timers++
-	}
-	if c.Next() <= now { // nearly always nothing is due: 2 of 150 ns
-		c.fire(timers, now)
+	if c.Next() <= now {
+		c.fireBefore(ev.Kind, now)
 	}
 	c.now = now
 	if ev.Kind == Timer || ev.Kind == Tick {
 		c.illegal("event", ev.Req, ev.Inst, "timers and ticks are the core's own; the host calls Advance")
 	}
 	c.handle(ev)
-	return c.leaveWith()
+	return c.acts
 }
 
 // Advance fires everything due up to and including now and appends the decisions to dst.
@@ -69,12 +67,12 @@ func (c *Core) Advance(dst []Action, now clock.Instant) []Action {
 	c.enter(dst, now)
 	c.fire(now+1, now+1)
 	c.now = now
-	return c.leaveWith()
+	return c.acts
 }
 
 // Next returns when the host should call Advance: never later than the first instant at which something falls due,
 // possibly earlier, Never if nothing will.
-func (c *Core) Next() clock.Instant { return min(c.deadlines.top().at, c.ticks.soonest) }
+func (c *Core) Next() clock.Instant { return min(c.deadlines.soonest, c.ticks.soonest) }
 
 // Configure changes the limits: a Step of kind Configure. A limit below what is alive stops idle instances and lets
 // busy ones drain; no running request is killed. It panics if cfg.Validate fails.
@@ -87,7 +85,7 @@ func (c *Core) Configure(dst []Action, now clock.Instant, cfg Config) []Action {
 	c.now = now
 	c.obey(cfg.withDefaults())
 	c.handle(&Event{Kind: Configure})
-	return c.leaveWith()
+	return c.acts
 }
 
 // obey takes new limits.
@@ -104,14 +102,18 @@ func (c *Core) Stale() int64 { return c.stale }
 // Events returns how many events were handled, timers and ticks included.
 func (c *Core) Events() int64 { return c.events }
 
-// enter opens a call of the host.
+// enter opens a call of the host: what ended in the one before is forgotten.
 func (c *Core) enter(dst []Action, now clock.Instant) {
 	if now < c.now || now >= clock.Never/2 {
 		c.badTime(now)
 	}
 	c.acts = dst
-	if len(c.ended)+len(c.gone) > 0 {
-		c.sweep()
+	for _, r := range c.ended {
+		c.requests.Drop(int64(r))
+	}
+	c.ended = c.ended[:0]
+	if len(c.gone) > 0 {
+		c.forget()
 	}
 }
 
@@ -123,22 +125,21 @@ func (c *Core) badTime(now clock.Instant) {
 	c.illegal("time", 0, 0, "the instant "+now.String()+" is no time: ticks would never end")
 }
 
-// leaveWith closes a call of the host.
-func (c *Core) leaveWith() []Action {
-	acts := c.acts
-	c.acts = nil
-	return acts
-}
-
-// sweep drops what ended in the last call.
-func (c *Core) sweep() {
-	for _, r := range c.ended {
-		c.requests.Drop(int64(r))
-	}
+// forget drops the instances that ended in the last call.
+func (c *Core) forget() {
 	for _, i := range c.gone {
 		c.instances.Drop(int64(i))
 	}
-	c.ended, c.gone = c.ended[:0], c.gone[:0]
+	c.gone = c.gone[:0]
+}
+
+// fireBefore handles what fell due before an event of that kind.
+func (c *Core) fireBefore(kind Kind, now clock.Instant) {
+	timers := now
+	if kind > Timer {
+		timers++
+	}
+	c.fire(timers, now)
 }
 
 // fire handles the deadlines before timers and the ticks before ticks, in order of instant; at one instant deadlines
@@ -149,6 +150,7 @@ func (c *Core) fire(timers, ticks clock.Instant) {
 		switch {
 		case d.at < timers && d.at <= c.ticks.soonest:
 			c.deadlines.pop()
+			c.deadlines.settle()
 			if c.holds(d) {
 				c.now = d.at
 				c.handle(&Event{Kind: Timer, Req: d.req})

@@ -374,7 +374,7 @@ func TestSizes(t *testing.T) {
 	for _, tt := range []struct {
 		value any
 		want  uintptr
-	}{{Event{}, 24}, {Action{}, ActionSize}, {request{}, 40}, {instance{}, 104}, {deadline{}, 16}} {
+	}{{Event{}, 24}, {Action{}, ActionSize}, {request{}, 56}, {instance{}, 120}, {deadline{}, 16}} {
 		got := reflect.TypeOf(tt.value).Size()
 		if got != tt.want && reflect.TypeFor[uintptr]().Size() == 8 {
 			t.Errorf("%T has %d bytes, want %d", tt.value, got, tt.want)

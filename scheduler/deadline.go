@@ -19,7 +19,11 @@ type deadlines struct {
 	ring       []deadline // its length is a power of two
 	head, tail uint64     // positions in the ring, taken modulo its length
 	heap       []deadline // binary, earliest first
+	soonest    clock.Instant
 }
+
+// settle finds the soonest again. The host asks for it at each event, and it changes far more rarely.
+func (q *deadlines) settle() { q.soonest = q.top().at }
 
 func (q *deadlines) push(d deadline) {
 	n := uint64(len(q.ring))
@@ -124,7 +128,7 @@ func (q *deadlines) keep(live func(deadline) bool) {
 // expires sets the deadline of a waiting request. Entries that are out of date are swept out when they are most of what
 // is held: a policy that moves deadlines again and again, or one old request at the front, would pile them up.
 // Amortised constant time.
-func (c *Control) expires(r RequestID, req *request, until clock.Instant) {
+func (c *Control) expires(req *request, until clock.Instant) {
 	req.at = until
 	if until == clock.Never {
 		return
@@ -132,7 +136,8 @@ func (c *Control) expires(r RequestID, req *request, until clock.Instant) {
 	if q := &c.deadlines; len(q.heap)+int(q.tail-q.head) > 2*c.queue.size+64 {
 		q.keep(c.holds)
 	}
-	c.deadlines.push(deadline{until, r})
+	c.deadlines.push(deadline{until, req.id})
+	c.deadlines.settle()
 }
 
 // holds reports whether d is the deadline of a request that waits.
@@ -151,4 +156,5 @@ func (c *Control) trim() {
 	for len(q.heap) > 0 && !c.holds(q.heap[0]) {
 		q.popHeap()
 	}
+	q.settle()
 }

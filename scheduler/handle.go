@@ -55,7 +55,8 @@ func (c *Core) onArrival(ev *Event) {
 		c.illegal("event", ev.Req, 0, "an arrival must carry the next serial id")
 	}
 	_, req := c.requests.New()
-	req.state, req.since = arrived, c.now
+	*req = request{id: ev.Req, state: arrived, since: c.now}
+	c.latest = req
 	c.tell(ev)
 	if req.state == arrived {
 		c.illegal("event", ev.Req, 0, "the policy forgot the request: it must assign, queue or reject it")
@@ -70,30 +71,30 @@ func (c *Core) onDone(ev *Event) {
 	if req.state < running {
 		c.illegal("event", ev.Req, 0, "a request that waits cannot be done")
 	}
-	ev.Inst, ev.Value = req.inst, int64(c.now.Sub(req.at))
+	in := req.on
+	ev.Inst, ev.Value = in.id, int64(c.now.Sub(req.at))
 	gone := req.state == abandoned
-	in := c.instances.Get(int64(req.inst))
-	c.unlink(&in.on, req)
+	in.on.remove(req)
 	c.running--
 	in.served++
-	c.finish(ev.Req, req)
+	c.finish(req)
 	if !gone {
 		c.act(End, ev.Code, statusOK, ev.Inst, ev.Req)
 	}
 	if in.on.size == 0 {
-		c.emptied(ev.Inst, in)
+		c.emptied(in)
 	}
 	c.tell(ev)
 }
 
 // emptied follows the end of the last request of an instance.
-func (c *Core) emptied(i InstanceID, in *instance) {
+func (c *Core) emptied(in *instance) {
 	if in.state == Busy {
-		c.move(i, in, Idle)
+		c.move(in, Idle)
 		return
 	}
-	c.move(i, in, Stopping)
-	c.act(Stop, 0, 0, i, 0)
+	c.move(in, Stopping)
+	c.act(Stop, 0, 0, in.id, 0)
 }
 
 // onFailed ends the requests of the instance before the policy learns of it: one by one, the first would free a slot
@@ -104,18 +105,17 @@ func (c *Core) onFailed(ev *Event) {
 		return
 	}
 	told, full := in.isAlive(), c.Room() == 0
-	for r := in.on.first; r != 0; {
-		req := c.requests.Get(int64(r))
+	for req := in.on.first; req != nil; {
 		next := req.next
 		gone := req.state == abandoned
-		c.finish(r, req)
+		c.finish(req)
 		if !gone {
-			c.act(Lost, 0, statusBadGateway, ev.Inst, r)
+			c.act(Lost, 0, statusBadGateway, ev.Inst, req.id)
 		}
-		req.prev, req.next = 0, 0
-		r = next
+		req.prev, req.next = nil, nil
+		req = next
 	}
-	c.bury(ev.Inst, in)
+	c.bury(in)
 	c.running -= in.on.size
 	in.on = row{}
 	if told {
@@ -142,7 +142,7 @@ func (c *Core) onStopped(ev *Event) {
 		c.illegal("event", 0, ev.Inst, "it was not told to stop; an instance that ends by itself has failed")
 	}
 	full := c.Room() == 0
-	c.bury(ev.Inst, in)
+	c.bury(in)
 	c.tell(ev)
 	c.relent(full)
 }
@@ -159,7 +159,7 @@ func (c *Core) onReady(ev *Event) {
 	case Starting:
 		in.ready = c.now
 		ev.Value = int64(c.now.Sub(in.began))
-		c.move(ev.Inst, in, Idle)
+		c.move(in, Idle)
 		if in.node != 0 {
 			c.bring(in.node)
 		}
@@ -204,12 +204,12 @@ func (c *Core) onCancel(ev *Event) {
 	switch req.state {
 	case waiting:
 		c.leave(req)
-		c.finish(ev.Req, req)
+		c.finish(req)
 		c.act(End, 0, statusClientGone, 0, ev.Req)
 		c.tell(ev)
 	case running:
 		req.state = abandoned
-		c.act(End, 0, statusClientGone, req.inst, ev.Req)
+		c.act(End, 0, statusClientGone, req.on.id, ev.Req)
 	default:
 		c.stale++
 	}

@@ -19,8 +19,9 @@ const (
 	Stopping              // told to stop; its end is awaited
 )
 
-// instance is one instance of the core: 104 bytes.
+// instance is one instance of the core: 120 bytes.
 type instance struct {
+	id     InstanceID
 	state  State
 	cached bool   // its start skips the download
 	node   NodeID // 0: it is placed nowhere
@@ -33,16 +34,22 @@ type instance struct {
 	since  clock.Instant // when its present state began
 	busy   time.Duration // closed periods with something in flight
 	links  [2]links
-	beside links // neighbours on its node, in order of start
+	beside beside // neighbours on its node, in order of start
 }
 
-type links struct{ prev, next InstanceID }
+// links are the neighbours of an instance in a chain: nil if it is in none. Pointers, because a step changes two chains,
+// and looking neighbours up by id took a tenth of it.
+type links struct{ prev, next *instance }
 
-// chain is a list of instances that are linked through links[which].
+// beside are the neighbours of an instance on its node, 0: none.
+type beside struct{ prev, next InstanceID }
+
+// chain is a list of instances that are linked through links[which]: a ring through none, which is no instance and has
+// the id 0. So neither the first nor the last one is a case of its own.
 type chain struct {
-	first, last InstanceID
-	size        int
-	which       uint8
+	none  instance
+	size  int
+	which uint8
 }
 
 const (
@@ -50,40 +57,44 @@ const (
 	inIdle         // idle instances, longest idle first
 )
 
-func (c *Control) chainOn(l *chain, i InstanceID, in *instance) {
-	in.links[l.which&1] = links{prev: l.last}
-	if l.last == 0 {
-		l.first = i
-	} else {
-		c.instances.Get(int64(l.last)).links[l.which&1].next = i
-	}
-	l.last = i
+// open makes an empty chain of that kind.
+func (l *chain) open(which uint8) {
+	l.which = which & 1
+	l.ends().prev, l.ends().next = &l.none, &l.none
+}
+
+// ends holds the last one as prev and the first one as next.
+func (l *chain) ends() *links { return &l.none.links[l.which&1] }
+
+func (l *chain) first() *instance { return l.ends().next }
+
+func (l *chain) last() *instance { return l.ends().prev }
+
+// add makes in the last one.
+func (l *chain) add(in *instance) {
+	ends := l.ends()
+	last := ends.prev
+	in.links[l.which&1] = links{prev: last, next: &l.none}
+	last.links[l.which&1].next = in
+	ends.prev = in
 	l.size++
 }
 
-func (c *Control) chainOff(l *chain, in *instance) {
-	at := in.links[l.which&1]
-	if at.prev == 0 {
-		l.first = at.next
-	} else {
-		c.instances.Get(int64(at.prev)).links[l.which&1].next = at.next
-	}
-	if at.next == 0 {
-		l.last = at.prev
-	} else {
-		c.instances.Get(int64(at.next)).links[l.which&1].prev = at.prev
-	}
-	in.links[l.which&1] = links{}
+func (l *chain) remove(in *instance) {
+	at := &in.links[l.which&1]
+	at.prev.links[l.which&1].next = at.next
+	at.next.links[l.which&1].prev = at.prev
+	at.prev, at.next = nil, nil
 	l.size--
 }
 
 // move changes the state of an instance and keeps every list and count of instances in step with it.
-func (c *Control) move(i InstanceID, in *instance, to State) {
+func (c *Control) move(in *instance, to State) {
 	switch in.state { // what move did for the present state is undone
 	case Starting:
 		c.starting--
 	case Idle:
-		c.chainOff(&c.idle, in)
+		c.idle.remove(in)
 	case Busy:
 		in.busy += c.now.Sub(in.since)
 	case Draining:
@@ -95,9 +106,9 @@ func (c *Control) move(i InstanceID, in *instance, to State) {
 	switch to {
 	case Starting:
 		c.starting++
-		c.chainOn(&c.alive, i, in)
+		c.alive.add(in)
 	case Idle:
-		c.chainOn(&c.idle, i, in)
+		c.idle.add(in)
 	case Draining:
 		c.draining++
 	case Gone, Busy, Stopping: // in no list and no count of its own
@@ -106,7 +117,7 @@ func (c *Control) move(i InstanceID, in *instance, to State) {
 
 // quit takes an instance that was alive out of the alive list.
 func (c *Control) quit(in *instance) {
-	c.chainOff(&c.alive, in)
+	c.alive.remove(in)
 	c.refit()
 }
 
@@ -115,15 +126,15 @@ func (in *instance) isAlive() bool { return in.state >= Starting && in.state <= 
 func (in *instance) isUp() bool { return in.state == Idle || in.state == Busy }
 
 // bury marks the end of an instance. It stays readable until the next event.
-func (c *Control) bury(i InstanceID, in *instance) {
+func (c *Control) bury(in *instance) {
 	if in.isAlive() {
 		c.quit(in)
 	}
-	c.move(i, in, Gone)
+	c.move(in, Gone)
 	if in.node != 0 {
 		c.lift(in)
 	}
-	c.gone = append(c.gone, i)
+	c.gone = append(c.gone, in.id)
 }
 
 // Instance is a snapshot of one instance, for those who watch.
@@ -142,9 +153,9 @@ type Instance struct {
 	Busy     time.Duration // time with at least one request in flight, up to now
 }
 
-func (c *Control) snapshot(i InstanceID, in *instance) Instance {
+func (c *Control) snapshot(in *instance) Instance {
 	s := Instance{
-		ID: i, State: in.state, InFlight: in.on.size, Limit: int(in.limit), Served: int(in.served),
+		ID: in.id, State: in.state, InFlight: in.on.size, Limit: int(in.limit), Served: int(in.served),
 		Cause: in.cause, Node: in.node, Cached: in.cached, Began: in.began, Ready: in.ready, Since: in.since, Busy: in.busy,
 	}
 	if in.on.size > 0 {

@@ -230,13 +230,13 @@ func TestCheckBites(t *testing.T) {
 		tamper func(c *Core)
 	}{
 		{"a slot is lost", func(c *Core) { c.running++ }},
-		{"a waiting request is unlinked", func(c *Core) { c.unlink(&c.queue, c.requests.Get(2)) }},
+		{"a waiting request is unlinked", func(c *Core) { c.queue.remove(c.requests.Get(2)) }},
 		{"an idle instance is counted as starting", func(c *Core) { c.starting++ }},
 		{"a deadline is lost", func(c *Core) { c.deadlines = deadlines{} }},
-		{"an instance leaves the alive list", func(c *Core) { c.alive.first = c.alive.last }},
+		{"an instance leaves the alive list", func(c *Core) { c.alive.ends().next = c.alive.last() }},
 		{"an instance counts one request too many", func(c *Core) { c.instances.Get(1).on.size++ }},
 		{"a request is undecided", func(c *Core) { c.requests.Get(2).state = arrived }},
-		{"a request runs nowhere", func(c *Core) { c.requests.Get(1).inst = 9 }},
+		{"a request runs nowhere", func(c *Core) { c.requests.Get(1).on = &instance{id: 9} }},
 		{"a busy instance says it is idle", func(c *Core) { c.instances.Get(1).state = Idle }},
 		{"a draining one is counted twice", func(c *Core) { c.draining++ }},
 		{"a node counts one instance too many", func(c *Core) { c.nodes.all[1].size++ }},

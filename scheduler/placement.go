@@ -110,7 +110,7 @@ func (c *Control) put(i InstanceID, in *instance, n NodeID) {
 	case m.size == 0:
 		b.leave(m)
 	}
-	in.node, in.cached, in.beside = n, b.limits.Cache && m.code, links{prev: m.last}
+	in.node, in.cached, in.beside = n, b.limits.Cache && m.code, beside{prev: m.last}
 	if m.last == 0 {
 		m.first = i
 	} else {
@@ -137,7 +137,7 @@ func (c *Control) lift(in *instance) {
 	} else {
 		c.instances.Get(int64(at.next)).beside.prev = at.prev
 	}
-	in.beside = links{}
+	in.beside = beside{}
 	b.open.add(in.node)
 	b.used--
 	if m.size--; m.size == 0 {

@@ -13,58 +13,68 @@ const (
 	ended                 // rejected, lost or ended; readable until the next event
 )
 
-// request is one request of the core: 40 bytes.
+// request is one request of the core: 56 bytes.
 type request struct {
+	id         RequestID
 	state      fate
 	tag        uint8
-	inst       InstanceID    // running: where
-	prev, next RequestID     // neighbours in the queue, or on the instance
+	on         *instance     // from its dispatch on: where
+	prev, next *request      // neighbours in the queue, or on the instance
 	since      clock.Instant // its arrival
 	at         clock.Instant // waiting: its deadline; from then on: its dispatch
 }
 
 // row is a list of requests that are linked through their prev and next: the queue, or what runs on one instance.
 type row struct {
-	first, last RequestID
+	first, last *request
 	size        int
 }
 
-func (c *Control) link(l *row, r RequestID, req *request) {
-	req.prev, req.next = l.last, 0
-	if l.last == 0 {
-		l.first = r
+// add makes req the last one.
+func (l *row) add(req *request) {
+	req.prev, req.next = l.last, nil
+	if l.last == nil {
+		l.first = req
 	} else {
-		c.requests.Get(int64(l.last)).next = r
+		l.last.next = req
 	}
-	l.last = r
+	l.last = req
 	l.size++
 }
 
-func (c *Control) unlink(l *row, req *request) {
-	if req.prev == 0 {
+func (l *row) remove(req *request) {
+	if req.prev == nil {
 		l.first = req.next
 	} else {
-		c.requests.Get(int64(req.prev)).next = req.next
+		req.prev.next = req.next
 	}
-	if req.next == 0 {
+	if req.next == nil {
 		l.last = req.prev
 	} else {
-		c.requests.Get(int64(req.next)).prev = req.prev
+		req.next.prev = req.prev
 	}
-	req.prev, req.next = 0, 0
+	req.prev, req.next = nil, nil
 	l.size--
+}
+
+// number returns the id of a request, 0 of none.
+func (req *request) number() RequestID {
+	if req == nil {
+		return 0
+	}
+	return req.id
 }
 
 // leave takes a waiting request out of the queue.
 func (c *Control) leave(req *request) {
-	c.unlink(&c.queue, req)
+	c.queue.remove(req)
 	req.state = arrived
 	c.trim()
 }
 
 // finish marks the end of a request. It stays readable until the next event, so that the host can account for every
 // action of this one.
-func (c *Control) finish(r RequestID, req *request) {
+func (c *Control) finish(req *request) {
 	req.state = ended
-	c.ended = append(c.ended, r)
+	c.ended = append(c.ended, req.id)
 }

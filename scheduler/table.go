@@ -14,19 +14,24 @@ const (
 // Add, Get and Drop take constant time. The zero Table is empty and ready. A policy may keep its own data of each
 // instance in one: it Adds once for each Start, and the ids agree.
 type Table[V any] struct {
-	dir  []*page[V] // ring of pages, its length a power of two; page p sits at p & (len-1)
-	head int64      // first page that may still hold a value
-	tail int64      // one after the last page that was opened
-	last int64      // last id that was issued
-	size int
-	free *page[V]
+	dir    []*page[V] // ring of pages, its length a power of two; page p sits at p & (len-1)
+	head   int64      // first page that may still hold a value
+	tail   int64      // one after the last page that was opened
+	last   int64      // last id that was issued
+	size   int
+	newest *page[V] // page tail-1
+	free   *page[V]
 }
 
 type page[V any] struct {
-	live   uint32 // bit k: slot k holds a value
-	number int64  // ids from number · pageSize on
-	next   *page[V]
-	slots  [pageSize]V
+	live  int // slots that hold a value
+	next  *page[V]
+	slots [pageSize]slot[V]
+}
+
+type slot[V any] struct {
+	id    int64 // if it holds nothing: one that belongs to another slot, so that one comparison tells
+	value V
 }
 
 // Len returns the number of values.
@@ -42,48 +47,50 @@ func (t *Table[V]) Add(v V) int64 {
 	return id
 }
 
-// New stores the zero value under the next id and returns both: filling a large value in place saves copying it.
+// New takes the next id and returns it with the place of its value. What is there is left from an earlier id: the caller
+// fills it. Filling a large value in place saves copying it.
 func (t *Table[V]) New() (int64, *V) {
-	t.last++
-	t.size++
-	p := t.last >> pageBits
-	if p >= t.tail {
-		t.open(p)
+	id := t.last + 1
+	if id>>pageBits >= t.tail {
+		t.open(id >> pageBits)
 	}
-	pg := t.dir[p&int64(len(t.dir)-1)]
-	pg.live |= 1 << (t.last & pageMask)
-	return t.last, &pg.slots[t.last&pageMask]
+	t.last = id
+	t.size++
+	pg := t.newest
+	pg.live++
+	s := &pg.slots[id&pageMask]
+	s.id = id
+	return id, &s.value
 }
 
 // Get returns the value of id, or nil if it was dropped or never issued. The pointer is good until Drop(id).
 func (t *Table[V]) Get(id int64) *V {
-	pg := t.page(id >> pageBits)
-	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
-		return nil
+	if pg := t.page(id >> pageBits); pg != nil {
+		if s := &pg.slots[id&pageMask]; s.id == id {
+			return &s.value
+		}
 	}
-	return &pg.slots[id&pageMask]
+	return nil
 }
 
 // Drop forgets the value of id. Dropping an id that holds nothing does nothing.
 func (t *Table[V]) Drop(id int64) {
-	p := id >> pageBits
-	pg := t.page(p)
-	if pg == nil || pg.live>>(id&pageMask)&1 == 0 {
+	pg := t.page(id >> pageBits)
+	if pg == nil || pg.slots[id&pageMask].id != id {
 		return
 	}
-	pg.live &^= 1 << (id & pageMask)
+	pg.slots[id&pageMask].id = ^id
+	pg.live--
 	t.size--
-	if pg.live == 0 && p < t.last>>pageBits {
-		t.recycle(p)
+	if pg.live == 0 && pg != t.newest {
+		t.recycle(id >> pageBits)
 	}
 }
 
-// page returns page p, nil if it is not open.
+// page returns the page at the place of page p: nil, p, or another one.
 func (t *Table[V]) page(p int64) *page[V] {
 	if k := uint64(p) & uint64(len(t.dir)-1); k < uint64(len(t.dir)) {
-		if pg := t.dir[k]; pg != nil && pg.number == p {
-			return pg
-		}
+		return t.dir[k]
 	}
 	return nil
 }
@@ -107,12 +114,12 @@ func (t *Table[V]) open(p int64) {
 	pg := t.free
 	if pg == nil {
 		pg = new(page[V])
+		pg.slots[0].id = ^0 // the others have 0, which is its id
 	} else {
 		t.free, pg.next = pg.next, nil
 	}
-	pg.number = p
 	t.dir[p&int64(len(t.dir)-1)] = pg
-	t.tail = p + 1
+	t.newest, t.tail = pg, p+1
 	if before := p - 1; before >= t.head {
 		if old := t.dir[before&int64(len(t.dir)-1)]; old != nil && old.live == 0 {
 			t.recycle(before) // all its ids were dropped before the last of them was issued
@@ -132,7 +139,6 @@ func (t *Table[V]) grow(n int64) {
 func (t *Table[V]) recycle(p int64) {
 	mask := int64(len(t.dir) - 1)
 	pg := t.dir[p&mask]
-	clear(pg.slots[:]) // a value may hold pointers
 	pg.next, t.free = t.free, pg
 	t.dir[p&mask] = nil
 	for t.head < t.tail && t.dir[t.head&mask] == nil {

@@ -113,3 +113,23 @@ func TestAllStops(t *testing.T) {
 		t.Errorf("the loop ran %d times, want 3", n)
 	}
 }
+
+// TestTableHoldsNothing: what was never issued is not there, whatever slot it would have.
+func TestTableHoldsNothing(t *testing.T) {
+	var table Table[int]
+	for k := range int64(200) {
+		if table.Get(k-100) != nil {
+			t.Fatalf("Get(%d) of an empty table finds something", k-100)
+		}
+	}
+	id := table.Add(1)
+	for _, other := range []int64{id - 33, id - 32, -id, ^id, 0, id + 1, id + 32, id + 128} {
+		if table.Get(other) != nil {
+			t.Errorf("Get(%d) finds something, only %d was issued", other, id)
+		}
+	}
+	table.Drop(id)
+	if table.Get(id) != nil || table.Get(^id) != nil {
+		t.Errorf("something is left of %d", id)
+	}
+}

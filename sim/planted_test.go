@@ -70,15 +70,15 @@ type mutant struct {
 
 var mutants = []mutant{
 	{"a slot that is not returned when its client has left", "handle.go",
-		"	in := c.instances.Get(int64(req.inst))\n	c.unlink", "	in := c.instances.Get(int64(req.inst))\n	if gone {\n		return\n	}\n	c.unlink"},
+		"	in.on.remove(req)\n", "	if gone {\n		return\n	}\n	in.on.remove(req)\n"},
 	{"a canceled request stays in the queue", "handle.go",
 		"	case waiting:\n		c.leave(req)\n", "	case waiting:\n"},
 	{"a request that is lost with its instance never ends", "handle.go",
-		"		if !gone {\n			c.act(Lost,", "		if !gone && r < 0 {\n			c.act(Lost,"},
+		"		if !gone {\n			c.act(Lost,", "		if !gone && req.id < 0 {\n			c.act(Lost,"},
 	{"a deadline is forgotten when another request leaves", "deadline.go",
 		"!c.holds(q.ring[q.head&uint64(len(q.ring)-1)]) {\n		q.head++", "!c.holds(q.ring[q.head&uint64(len(q.ring)-1)]) {\n		q.head = q.tail"},
 	{"an instance that crashes is still counted", "instance.go",
-		"	if in.isAlive() {\n		c.quit(in)\n	}\n	c.move(i, in, Gone)", "	c.move(i, in, Gone)"},
+		"	if in.isAlive() {\n		c.quit(in)\n	}\n	c.move(in, Gone)", "	c.move(in, Gone)"},
 }
 
 // TestPlantedInTheCore builds the soak with a bug in the core, and follows the command that it prints.

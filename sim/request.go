@@ -13,7 +13,7 @@ import (
 // arrive tells the core of a request.
 func (s *run) arrive(a *workload.Arrival) {
 	id, f := s.flights.New()
-	f.arrival = *a
+	*f = flight{arrival: *a}
 	if s.cfg.Faults != nil {
 		s.plan(s.cfg.Faults.Leaves(a.Seq, s.now), keyOf(scheduler.Cancel, 0, id))
 	}
