@@ -106,6 +106,11 @@ func whole(n int, x float64, timedOut bool) Estimate {
 	return e
 }
 
+// Alone is the number without its sample, for runs that are only a sample of runs themselves.
+func (e Estimate) Alone() Estimate {
+	return Estimate{N: e.N, Value: e.Value, AtLeast: e.AtLeast, unsure: e.unsure, guessed: e.guessed}
+}
+
 // overRuns estimates the median of one number over runs: the run is the unit of replication. A run without the number is
 // left out.
 func overRuns(runs []Estimate, tail float64) Estimate {

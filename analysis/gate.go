@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -33,22 +34,18 @@ func (r Reading) Judge(t Threshold) Gate {
 	return g
 }
 
-// JudgeRuns decides a threshold by the median over several runs of one number a run: the run is the unit of replication.
-// One run is judged by its requests.
-func JudgeRuns(t Threshold, runs []Reading) Gate {
-	if len(runs) == 1 {
-		return runs[0].Judge(t)
-	}
-	var each []Estimate
-	for _, r := range runs {
-		each = append(each, r.Of(t.Selector))
-	}
-	tail := 1 - DefaultConfidence
-	if len(runs) > 0 && runs[0].Tail != 0 {
-		tail = runs[0].Tail
-	}
-	g := Gate{Threshold: t, Estimate: overRuns(each, tail), Runs: len(runs)}
+// JudgeRuns decides a threshold by the median over runs of one number a run: the run is the unit of replication. Tail is
+// the probability that a limit is missed; 0: 1 − DefaultConfidence.
+func JudgeRuns(t Threshold, each []Estimate, tail float64) Gate {
+	g := Gate{Threshold: t, Estimate: overRuns(each, cmp.Or(tail, 1-DefaultConfidence)), Runs: len(each)}
 	g.decide("runs")
+	return g
+}
+
+// Void takes the verdict back: the run is invalid, and judges nothing.
+func (g Gate) Void(why string) Gate {
+	g.settle(Inconclusive, "void: "+why)
+	g.More = 0
 	return g
 }
 
@@ -59,7 +56,7 @@ func (g *Gate) decide(what string) {
 		g.settle(Fail, fmt.Sprintf("refused: a model guessed %d of the labels; let the target tell them, or --allow-model-labels", g.guessed))
 	case g.N == 0:
 		g.settle(Fail, "no samples")
-	case g.N < g.Runs:
+	case g.N < g.Runs: // a run without the number is no run that obeys
 		g.settle(Fail, fmt.Sprintf("no samples in %d of %d runs", g.Runs-g.N, g.Runs))
 	case g.AtLeast && g.upper():
 		g.settle(Fail, "it reached the time limit")
@@ -99,19 +96,20 @@ const mostWanted = 1_000_000_000
 
 // wanted returns how large a sample like this one would likely (80 %) decide the threshold, 0 if none can be told.
 func (g *Gate) wanted() int {
-	const reach = 1.645 + 0.84 // one-sided 95 %, found in 80 % of the cases
-	var distance, spread float64
+	const sure, found = 1.645, 0.84 // one-sided 95 %, and 80 % of the cases
+	deviation := func(share float64) float64 { return math.Sqrt(max(share*(1-share), 0)) }
+	var distance, reach float64
 	least := 0
 	switch {
 	case g.share != nil:
-		distance, spread = g.share(g.Limit)-g.q, math.Sqrt(g.q*(1-g.q))
-		least = leastSample(g.q)
+		share := g.share(g.Limit)
+		distance, reach, least = share-g.q, sure*deviation(g.q)+found*deviation(share), leastSample(g.q)
 	case g.deviation > 0:
-		distance, spread = g.Value-g.Limit, g.deviation
+		distance, reach = g.Value-g.Limit, (sure+found)*g.deviation
 	case g.Stat.IsShare():
-		distance, spread = g.Value-g.Limit, math.Sqrt(g.Limit*(1-g.Limit))
+		distance, reach = g.Value-g.Limit, sure*deviation(g.Limit)+found*deviation(g.Value)
 	}
-	n := reach * spread / distance
+	n := reach / distance
 	if n *= n; distance == 0 || !(n <= mostWanted) {
 		return 0
 	}

@@ -223,26 +223,26 @@ func wantedShare(below, q float64) int {
 // Several runs are judged by their median run.
 func TestJudgeRuns(t *testing.T) {
 	limit := Threshold{Selector: Selector{Q: 0.5}, Op: "<", Limit: 1e8}
-	runs := func(times ...time.Duration) (out []Reading) {
+	runs := func(times ...time.Duration) (out []Estimate) {
 		for _, d := range times {
-			out = append(out, Reading{Run: response(d)})
+			out = append(out, Reading{Run: response(d)}.Of(limit.Selector).Alone())
 		}
 		return out
 	}
 	for _, row := range []struct {
 		why  string
-		runs []Reading
+		runs []Estimate
 		want Verdict
 		more int
 	}{
 		{"five runs below", runs(50*ms, 60*ms, 70*ms, 80*ms, 90*ms), Pass, 0},
-		{"four runs below are too few", runs(50*ms, 60*ms, 70*ms, 80*ms), Inconclusive, 3},
+		{"four runs below are too few", runs(50*ms, 60*ms, 70*ms, 80*ms), Inconclusive, 1},
 		{"five runs above", runs(150*ms, 160*ms, 170*ms, 180*ms, 190*ms), Fail, 0},
 		{"half of them", runs(50*ms, 60*ms, 70*ms, 180*ms, 190*ms, 200*ms), Inconclusive, 0},
-		{"a run without samples", append(runs(50*ms, 60*ms, 70*ms, 80*ms, 90*ms), Reading{Run: response()}), Fail, 0},
+		{"a run without samples", append(runs(50*ms, 60*ms, 70*ms, 80*ms, 90*ms), Estimate{}), Fail, 0},
 		{"no runs", nil, Fail, 0},
 	} {
-		if got := JudgeRuns(limit, row.runs); got.Verdict != row.want || got.More != row.more {
+		if got := JudgeRuns(limit, row.runs, 0); got.Verdict != row.want || got.More != row.more {
 			t.Errorf("%s: %s (%s), %d more, want %s, %d more", row.why, got.Verdict, got.Reason, got.More, row.want, row.more)
 		}
 	}

@@ -29,12 +29,13 @@ type Reading struct {
 	Models bool
 }
 
-// Find says why a selector can name nothing in this run: a phase that there is not, a run that kept no requests.
+// Find says why a selector can name nothing in this run, or in none with these phases if Run is nil: a phase that there is
+// not, a run that kept no requests.
 func (r Reading) Find(s Selector) error {
 	if s.Phase != "" && !slices.ContainsFunc(r.Phases, func(p Phase) bool { return p.Name == s.Phase }) {
 		return fmt.Errorf("%s: there is no phase %q; phases are named in the scenario file", s, s.Phase)
 	}
-	if len(r.Run.Records) == 0 && r.Run.Summary.Scheduled > 0 && s.Stat != PeakInstances {
+	if r.Run != nil && len(r.Run.Records) == 0 && r.Run.Summary.Scheduled > 0 && s.Stat != PeakInstances {
 		return fmt.Errorf("%s: the run kept no single requests; raise --exact", s)
 	}
 	return nil

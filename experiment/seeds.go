@@ -36,11 +36,15 @@ type Seeds struct {
 	Workers int     // runs at once; 0: as many as the program may use processors
 	Exact   int     // as in Simulation
 	Level   float64 // of intervals, in (0, 1); 0: analysis.DefaultConfidence
+
+	Thresholds []analysis.Threshold // judged by the first cell, over the runs
+	Reading    analysis.Reading     // how they read a run; its Run is not used
 }
 
 // trial is what is kept of one cell on one seed.
 type trial struct {
-	values   []int64 // by metric; analysis.Missing: none
+	values   []int64             // by metric; analysis.Missing: none
+	limited  []analysis.Estimate // by threshold
 	requests int64
 	buckets  bool
 	log      [sha256.Size]byte
@@ -109,6 +113,9 @@ func (s Seeds) lot(ctx context.Context, metrics []analysis.Metric, k uint64) (lo
 			}
 			one.values[i] = v
 		}
+		if one.limited, err = s.limited(&run.Run); err != nil {
+			return out, err
+		}
 		var schedule [sha256.Size]byte
 		if err := errors.Join(unhex(&one.log, run.Run.Log), unhex(&schedule, run.Run.Hash)); err != nil {
 			return out, err
@@ -119,6 +126,33 @@ func (s Seeds) lot(ctx context.Context, metrics []analysis.Metric, k uint64) (lo
 		out.schedule, out.trials = schedule, append(out.trials, one)
 	}
 	return out, nil
+}
+
+// limited takes the numbers that the thresholds limit from one run.
+func (s Seeds) limited(run *analysis.Run) ([]analysis.Estimate, error) {
+	r := s.Reading
+	r.Run = run
+	var out []analysis.Estimate
+	for _, t := range s.Thresholds {
+		if err := r.Find(t.Selector); err != nil {
+			return nil, err
+		}
+		out = append(out, r.Of(t.Selector).Alone())
+	}
+	return out, nil
+}
+
+// gates judges the thresholds by the first cell over the seeds.
+func (s Seeds) gates(lots []lot) []analysis.Gate {
+	var out []analysis.Gate
+	for i, t := range s.Thresholds {
+		each := make([]analysis.Estimate, len(lots))
+		for k := range lots {
+			each[k] = lots[k].trials[0].limited[i]
+		}
+		out = append(out, analysis.JudgeRuns(t, each, s.Reading.Tail))
+	}
+	return out
 }
 
 func unhex(dst *[sha256.Size]byte, text string) error {
@@ -177,7 +211,7 @@ func (s Seeds) Run(ctx context.Context, show func(Progress)) (reports.Seeds, err
 	c := &s.Cells[0]
 	out := reports.Seeds{
 		Setting: s.setting(lots), Policy: c.Policy, Waves: waves, Log: s.log(lots, 0), Wall: time.Since(began),
-		Requests: requests(lots, 0),
+		Requests: requests(lots, 0), Gates: s.gates(lots),
 	}
 	for i, m := range metrics {
 		out.Spreads = append(out.Spreads, analysis.SpreadOf(m, sampleOf(lots, 0, i), out.Setting.Level))

@@ -39,6 +39,7 @@ func VerificationJSON(w io.Writer, v Verification) error {
 func SingleJSON(w io.Writer, r Single) error {
 	return encode(w, singleDoc{
 		Schema: RunSchema, Tool: metaFor(r.Meta, r.Run.Driver), Elapsed: elapsedFor(int64(r.Elapsed), r.Run.Driver), runDoc: runOf(&r.Run),
+		Gates: gateDocs(r.Gates),
 	})
 }
 
@@ -88,6 +89,7 @@ type singleDoc struct {
 	Tool    metaDoc `json:"tool"`
 	Elapsed *int64  `json:"elapsed_ns"`
 	runDoc
+	Gates []gateDoc `json:"gates"`
 }
 
 type metaDoc struct {

@@ -47,6 +47,7 @@ func SingleMarkdown(w io.Writer, r Single) error {
 	for _, warning := range r.Run.Summary.Warnings {
 		m.paragraph("**Warning:** " + inMarkdown(warning.Text))
 	}
+	m.gates(r.Gates)
 	m.table(kindGrid(&r.Run))
 	if len(r.Run.Summary.Waves) > 0 {
 		m.folded(singleWaveGrid(&r.Run))

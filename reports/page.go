@@ -40,6 +40,7 @@ func singlePage(r Single, l Limits) (*page, error) {
 		Facts: []string{runSentence(&r)}, Environment: environment(r.Meta, []analysis.Run{r.Run}),
 	}
 	p.warn(&r.Run)
+	p.judged(r.Gates)
 	p.Sections = append(p.Sections, section{ID: "numbers", Title: "Response times", Figures: []*figure{
 		{Tables: []grid{kindGrid(&r.Run)}, Open: true}, {Tables: []grid{singleWaveGrid(&r.Run)}, Open: true},
 		{Tables: []grid{windowGrid(&r.Run)}, Open: true},

@@ -39,5 +39,6 @@ type Verification struct {
 type Single struct {
 	Meta    Meta
 	Run     analysis.Run
+	Gates   []analysis.Gate // its thresholds; empty: it has none
 	Elapsed time.Duration
 }

@@ -34,8 +34,9 @@ type Seeds struct {
 	Requests int64  // of all runs
 	Log      string // SHA-256 over the event logs in the order of the seeds; of one run its own
 	Spreads  []analysis.Spread
-	Trials   []Trial       // by seed; empty: not to be listed
-	Wall     time.Duration // on this host; in no document
+	Gates    []analysis.Gate // thresholds over the runs; empty: there are none
+	Trials   []Trial         // by seed; empty: not to be listed
+	Wall     time.Duration   // on this host; in no document
 }
 
 // Trial is one run of many.
@@ -76,6 +77,7 @@ func SeedsText(w io.Writer, s Seeds, style Style) error {
 	if s.Log != "" {
 		p.sentence("Event log SHA-256 " + s.Log + ".")
 	}
+	p.gates(s.Gates)
 	return p.err
 }
 
@@ -83,6 +85,7 @@ func SeedsText(w io.Writer, s Seeds, style Style) error {
 func SeedsMarkdown(w io.Writer, s Seeds) error {
 	m := &markdown{}
 	m.paragraph("## " + inMarkdown(seedsSentence(&s)))
+	m.gates(s.Gates)
 	for _, g := range spreadGrids(&s) {
 		m.paragraph("### " + inMarkdown(g.Caption))
 		m.table(g)
@@ -103,7 +106,8 @@ func SeedsHTML(w io.Writer, s Seeds) error {
 		Title: s.Setting.Pattern + " under " + s.Policy, Verdict: seedsSentence(&s), Tone: good, Method: seedsMethod(&s),
 		Environment: append(settingFacts(&s.Setting), append(toolFacts(s.Meta), fact{"event log SHA-256", s.Log})...),
 	}
-	p.Sections = []section{{ID: "numbers", Title: "Over the seeds", Figures: tableFigures(spreadGrids(&s))}}
+	p.judged(s.Gates)
+	p.Sections = append(p.Sections, section{ID: "numbers", Title: "Over the seeds", Figures: tableFigures(spreadGrids(&s))})
 	return p.write(w)
 }
 

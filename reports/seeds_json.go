@@ -19,6 +19,7 @@ func SeedsJSON(w io.Writer, s Seeds) error {
 	d := seedsDoc{
 		Schema: SeedsSchema, Tool: metaFor(s.Meta, virtualDriver), settingDoc: settingOf(&s.Setting), Policy: s.Policy,
 		Requests: s.Requests, Waves: s.Waves, Log: known(s.Log), Metrics: []spreadDoc{}, Trials: []trialDoc{},
+		Gates: gateDocs(s.Gates),
 	}
 	for i := range s.Spreads {
 		d.Metrics = append(d.Metrics, spreadOf(&s.Spreads[i]))
@@ -39,6 +40,7 @@ type seedsDoc struct {
 	Log      *string     `json:"event_log_sha256"`
 	Metrics  []spreadDoc `json:"metrics"`
 	Trials   []trialDoc  `json:"trials"`
+	Gates    []gateDoc   `json:"gates"`
 }
 
 type settingDoc struct {

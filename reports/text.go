@@ -74,7 +74,16 @@ func SingleText(w io.Writer, r Single, s Style) error {
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
 	p.sentence(logSentence(&r.Run))
+	p.gates(r.Gates)
 	return p.err
+}
+
+// gates shows what was judged, and in one sentence how.
+func (p *printer) gates(all []analysis.Gate) {
+	if len(all) > 0 {
+		p.grids(gateGrids(all))
+		p.write("\n" + p.colour(gatesTone(all), p.text(gateSentence(all))) + "\n")
+	}
 }
 
 // logSentence names the decisions of the run: equal ones have equal hashes.

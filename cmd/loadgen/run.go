@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,13 +34,14 @@ func (p *program) runVerb() *cli.Command {
 		&cli.IntFlag{Name: "max-inflight", Usage: "requests in flight at once; one beyond it is dropped and counted; 0: unlimited", Category: "TARGET"},
 		allowFlag(), lawFlag(), seedFlag(),
 	}
-	flags = append(append(append(flags, patternFlags()...), fleetFlags()...), outputFlags()...)
+	flags = slices.Concat(flags, patternFlags(), fleetFlags(), thresholdFlags(), outputFlags())
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run one pattern on the bundled stack or on any HTTP target",
 		Description: "  loadgen run --pattern fc-burst --policy fc-race\n" +
 			"  loadgen run --pattern fc-burst --policy fc-bound --max 10\n" +
-			"  loadgen run --pattern poisson --rate 50/s --duration 30s --target http://127.0.0.1:8080/\n\n" +
+			"  loadgen run --pattern poisson --rate 50/s --duration 30s --target http://127.0.0.1:8080/\n" +
+			"  loadgen run --pattern fc-burst --threshold 'makespan < 1.5s over wave 4' --threshold 'errors < 10%'\n\n" +
 			"A target outside this machine must be named with --allow HOST:PORT as well; else nothing is sent (exit 7).",
 		Flags:  flags,
 		Action: p.run,
@@ -51,11 +53,12 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return classify(err)
 	}
-	view, err := p.newDisplay(c)
+	limits, err := p.limits(c)
 	if err != nil {
 		return err
 	}
-	if _, err := colored(c, p.stdout); err != nil {
+	view, err := p.newDisplay(c)
+	if err != nil {
 		return err
 	}
 	meta, began := newMeta(c, job.Cell.Seed), time.Now()
@@ -65,13 +68,20 @@ func (p *program) run(c *cli.Context) error {
 		return classify(runErr)
 	}
 	out := reports.Single{Meta: meta, Run: measured, Elapsed: time.Since(began)}
+	invalid := valid(measured)
+	if out.Gates, err = limits.judge(&measured, invalid); err != nil {
+		return errors.Join(classify(runErr), err)
+	}
 	if err := p.keepAndPrint(c, out); err != nil {
 		return errors.Join(err, classify(runErr))
 	}
-	if runErr != nil {
+	switch {
+	case runErr != nil:
 		return classify(runErr)
+	case invalid != nil:
+		return invalid
 	}
-	return valid(measured)
+	return gateError(out.Gates, c.String("fail-on"))
 }
 
 // valid refuses a run whose numbers do not mean what they seem to (R6).

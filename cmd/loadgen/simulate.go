@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"runtime"
@@ -28,7 +29,7 @@ func (p *program) simulateVerb() *cli.Command {
 		&cli.BoolFlag{Name: "each", Usage: "with --seeds and JSON: list the numbers of each run too", Category: "OUTPUT"},
 		&cli.StringFlag{Name: "out", Aliases: []string{"o"}, Usage: "`DIR` in which the run directory of a single run is made; empty: none", Category: "OUTPUT"},
 	}
-	flags = append(append(flags, virtualFlags(1)...), patternFlags()...)
+	flags = slices.Concat(flags, virtualFlags(1), patternFlags(), thresholdFlags())
 	return &cli.Command{
 		Name:  "simulate",
 		Usage: "run one pattern in virtual time, once or on many seeds",
@@ -94,8 +95,12 @@ func (p *program) simulate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	limits, err := p.limits(c)
+	if err != nil {
+		return err
+	}
 	if c.IsSet("seeds") {
-		return p.simulateSeeds(c, cell)
+		return p.simulateSeeds(c, cell, limits)
 	}
 	if c.Bool("each") {
 		return cliargs.Errorf(cliargs.Usage, "--each lists the runs of --seeds N, which is missing")
@@ -109,10 +114,13 @@ func (p *program) simulate(c *cli.Context) error {
 	}
 	p.speed(c, int64(out.Run.Summary.Scheduled), out.Wall, 1)
 	single := reports.Single{Meta: newMeta(c, cell.Seed), Run: out.Run}
+	if single.Gates, err = limits.judge(&out.Run, nil); err != nil {
+		return err
+	}
 	if err := p.keepSimulation(c, single); err != nil {
 		return err
 	}
-	return p.write(c, one(single))
+	return errors.Join(p.write(c, one(single)), gateError(single.Gates, c.String("fail-on")))
 }
 
 // virtualCell reads the cell that a run in virtual time is of.
@@ -149,7 +157,7 @@ func virtualArguments(c *cli.Context) error {
 	return nil
 }
 
-func (p *program) simulateSeeds(c *cli.Context, cell experiment.Cell) error {
+func (p *program) simulateSeeds(c *cli.Context, cell experiment.Cell, limits limits) error {
 	if c.String("out") != "" {
 		return cliargs.Errorf(cliargs.Usage, "--out keeps one run: leave out --seeds and give --seed")
 	}
@@ -161,6 +169,7 @@ func (p *program) simulateSeeds(c *cli.Context, cell experiment.Cell) error {
 		return err
 	}
 	job := seedsOf(c, cell)
+	job.Thresholds, job.Reading = limits.all, limits.reading
 	out, err := job.Run(c.Context, view.show)
 	view.clear()
 	if err != nil {
@@ -171,12 +180,13 @@ func (p *program) simulateSeeds(c *cli.Context, cell experiment.Cell) error {
 	if !c.Bool("each") {
 		out.Trials = nil
 	}
-	return p.write(c, document{
+	err = p.write(c, document{
 		text: func(w io.Writer, s reports.Style) error { return reports.SeedsText(w, out, s) },
 		json: func(w io.Writer) error { return reports.SeedsJSON(w, out) },
 		md:   func(w io.Writer) error { return reports.SeedsMarkdown(w, out) },
 		html: func(w io.Writer) error { return reports.SeedsHTML(w, out) },
 	})
+	return errors.Join(err, gateError(out.Gates, c.String("fail-on")))
 }
 
 func seedsOf(c *cli.Context, cells ...experiment.Cell) experiment.Seeds {

@@ -61,7 +61,7 @@ func Code(err error) int {
 }
 
 // Run runs the app on args (args[0] is the program's name), prints an error as one line on stderr, and returns the exit
-// code.
+// code. An error in a text that was given has a Detail: that text, with a caret below the place, on lines of their own.
 func Run(ctx context.Context, app *cli.App, args []string, stderr io.Writer) int {
 	prepare(app)
 	err := app.RunContext(ctx, Reorder(app, args))
@@ -70,6 +70,12 @@ func Run(ctx context.Context, app *cli.App, args []string, stderr io.Writer) int
 	}
 	if text := err.Error(); text != "" {
 		fmt.Fprintf(stderr, "error: %s\n", OneLine(text))
+	}
+	var placed interface{ Detail() string }
+	if errors.As(err, &placed) {
+		for line := range strings.SplitSeq(placed.Detail(), "\n") {
+			fmt.Fprintf(stderr, "  %s\n", OneLine(line))
+		}
 	}
 	return Code(err)
 }

@@ -127,3 +127,21 @@ func FuzzReorder(f *testing.F) {
 		}
 	})
 }
+
+type misspelled struct{}
+
+func (misspelled) Error() string { return "column 3: no such word" }
+
+func (misspelled) Detail() string { return "a b\x1b c\n  ^" }
+
+// An error in a text shows its place below the one line, and no control characters.
+func TestDetailFollowsTheLine(t *testing.T) {
+	app := &cli.App{Name: "tool", Writer: &bytes.Buffer{}, Action: func(*cli.Context) error {
+		return Errorf(Usage, "--limit: %w", misspelled{})
+	}}
+	var stderr bytes.Buffer
+	code := Run(context.Background(), app, []string{"tool"}, &stderr)
+	if want := "error: --limit: column 3: no such word\n  a b? c\n    ^\n"; code != Usage || stderr.String() != want {
+		t.Errorf("exit %d, stderr %q, want %d, %q", code, stderr.String(), Usage, want)
+	}
+}
