@@ -65,7 +65,7 @@ fuzz: ## every fuzz target, one after the other (FUZZTIME=10s each)
 
 soak: ## faults in virtual time on 100,000 seeds (SEEDS=1000000 REQUESTS=1000 before a release), with the table of rare states
 	go test -count 1 -timeout 24h -run 'TestFaults$$' -v ./sim -seeds=$(SEEDS) -requests=$(REQUESTS)
-	SEEDS=2000 go test -count 1 -timeout 120m ./scheduler/... ./sim/... ./platform/... ./patterns/...
+	SEEDS=2000 go test -count 1 -timeout 120m ./scheduler/... ./sim/... ./platform/... ./patterns/... ./history
 
 golden: ## rewrite the golden files; review the diff, not the flag
 	tools/golden.sh
