@@ -14,14 +14,14 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // server is a PostgreSQL server of the tests' own, from the distribution's package, on a socket in a temporary folder.
 type server struct {
-	dir string
-	cmd *exec.Cmd
-	err error
+	dir     string
+	who     *syscall.SysProcAttr // runs the server's programs
+	control string               // pg_ctl, once there is a server to stop
+	err     error
 }
 
 var (
@@ -59,49 +59,49 @@ func (s *server) exec(statement string) error {
 
 // start makes a cluster and serves it. PostgreSQL refuses to run as root, so then it runs as the package's own user.
 func (s *server) start() error {
-	initdb, postgres := findServer("initdb"), findServer("postgres")
-	if initdb == "" || postgres == "" {
+	initdb, control := findServer("initdb"), findServer("pg_ctl")
+	if initdb == "" || control == "" {
 		return errNoServer
 	}
 	var err error
 	if s.dir, err = os.MkdirTemp("", "pg"); err != nil {
 		return err
 	}
-	who, err := unprivileged(s.dir)
+	if s.who, err = unprivileged(s.dir); err != nil {
+		return err
+	}
+	// --no-sync and fsync=off: what a loss of power would do is no subject of these tests.
+	if err := s.run(initdb, "-D", s.data(), "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"); err != nil {
+		return err
+	}
+	s.control = control
+	return s.run(control, "-D", s.data(), "-l", filepath.Join(s.dir, "log"), "-w", "-t", "120",
+		"-o", "-k "+s.dir+" -h '' -c fsync=off -c max_connections=120", "start")
+}
+
+func (s *server) data() string { return filepath.Join(s.dir, "data") }
+
+// run runs a program of the server's package to its end.
+func (s *server) run(name string, args ...string) error {
+	cmd := exec.Command(name, args...)
+	cmd.SysProcAttr, cmd.Dir = s.who, s.dir
+	var log, err = os.CreateTemp(s.dir, "out") // a file: the server inherits it, and a pipe would stay open
 	if err != nil {
 		return err
 	}
-	data := filepath.Join(s.dir, "data")
-	// --no-sync and fsync=off: what a loss of power would do is no subject of these tests.
-	made := exec.Command(initdb, "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
-	made.SysProcAttr, made.Dir = who, s.dir
-	if out, err := made.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
+	defer log.Close()
+	cmd.Stdout, cmd.Stderr = log, log
+	if err := cmd.Run(); err != nil {
+		said, _ := os.ReadFile(log.Name())
+		return fmt.Errorf("%s: %w\n%s", name, err, said)
 	}
-	s.cmd = exec.Command(postgres, "-D", data, "-k", s.dir, "-h", "", "-c", "fsync=off", "-c", "max_connections=120")
-	s.cmd.SysProcAttr, s.cmd.Dir = who, s.dir
-	if err := s.cmd.Start(); err != nil {
-		return err
-	}
-	return s.await()
-}
-
-// await waits until the server answers: it has no other way to say so.
-func (s *server) await() error {
-	var err error
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
-		if err = s.exec("SELECT 1"); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("PostgreSQL did not come up: %w", err)
+	return nil
 }
 
 // stopServer ends the server, if one was started.
 func stopServer() {
-	if theServer.cmd != nil {
-		_ = theServer.cmd.Process.Signal(syscall.SIGINT) // "fast": connections are cut
-		_ = theServer.cmd.Wait()
+	if theServer.control != "" {
+		_ = theServer.run(theServer.control, "-D", theServer.data(), "-m", "fast", "-w", "stop")
 	}
 	if theServer.dir != "" {
 		_ = os.RemoveAll(theServer.dir)

@@ -121,7 +121,7 @@ func TestMigrationIsWhole(t *testing.T) {
 	}
 }
 
-// TestManyWriters: 20 processes' worth of stores write 100 rows each at once (ST-05).
+// TestManyWriters: 20 processes' worth of stores write at once (R23).
 func TestManyWriters(t *testing.T) {
 	writers, rows := 20, 20
 	if os.Getenv("SEEDS") != "" { // make soak
