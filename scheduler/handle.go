@@ -98,7 +98,8 @@ func (c *Core) emptied(in *instance) {
 }
 
 // onFailed ends the requests of the instance before the policy learns of it: one by one, the first would free a slot
-// on an instance that is dead. A policy that has let the instance go is not told.
+// on an instance that is dead. A policy that has let the instance go is told only of the room on its node: for it the
+// instance has stopped.
 func (c *Core) onFailed(ev *Event) {
 	in := c.met(ev)
 	if in == nil {
@@ -118,9 +119,11 @@ func (c *Core) onFailed(ev *Event) {
 	c.bury(in)
 	c.running -= in.on.size
 	in.on = row{}
-	if told {
+	switch {
+	case told:
 		c.tell(ev)
-	} else {
+	case in.node != 0: // its room is free again
+		c.tell(&Event{Kind: Stopped, Inst: ev.Inst})
 		c.relent(full)
 	}
 }

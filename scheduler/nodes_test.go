@@ -196,7 +196,7 @@ func TestNodesLimit(t *testing.T) {
 	limits("the other has failed", 4, 4, 2)
 	h.tell(failed(3))
 	limits("one that was alive has failed", 4, 4, 3)
-	if got, want := fmt.Sprint(h.seen), "[stopped configure failed]"; got != want {
+	if got, want := fmt.Sprint(h.seen), "[stopped configure stopped failed]"; got != want {
 		t.Errorf("the policy saw %s, want %s", got, want)
 	}
 	h.core.Configure(nil, h.now, Config{Max: 1})

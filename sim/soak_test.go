@@ -34,7 +34,11 @@ var variants = map[string][]variant{
 	"fixed":            {{"wait_timeout=2s", 2 * time.Second}, {"start_retries=0", 0}},
 	"hybrid-histogram": {{"wait_timeout=2s", 2 * time.Second}, {"standard_keep_alive=0s", 0}, {"start_retries=0", 0}},
 	"keepalive":        {{"wait_timeout=2s", 2 * time.Second}, {"idle_timeout=1s", 0}},
-	"lambda":           {{"wait_timeout=2s", 2 * time.Second}, {"scaling_rate=3", 0}, {"rate_scaling=true,request_rate=1", 0}},
+	"openwhisk": {
+		{"concurrent=0,per_minute=0", 0}, {"concurrent=0,per_minute=0,actions=3,system_errors=10,idle_timeout=1s", 0},
+		{"fpc=true,concurrent=0,per_minute=0", 0}, {"concurrent=0,per_minute=0,failed_run=false", 0},
+	},
+	"lambda": {{"wait_timeout=2s", 2 * time.Second}, {"scaling_rate=3", 0}, {"rate_scaling=true,request_rate=1", 0}},
 }
 
 type variant struct {

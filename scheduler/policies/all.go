@@ -24,11 +24,12 @@ type Entry struct {
 	Summary string // one sentence
 	Source  string // where its rules come from, with their ids
 	Params  []Param
-	Bound   bool          // it ties a waiting request to its own start, so a request may wait while another instance is idle
-	Learns  bool          // it keeps estimates when all traffic has gone, so it need not act twice alike
-	Wait    time.Duration // the longest time for which a request waits with the default parameters; 0: a minute
-	Keeps   int           // instances that its defaults keep without traffic, beside the core's Min
-	Holds   time.Duration // the longest time for which its defaults keep an idle instance; 0: below an hour
+	Bound   bool            // it ties a waiting request to its own start, so a request may wait while another instance is idle
+	Learns  bool            // it keeps estimates when all traffic has gone, so it need not act twice alike
+	Wait    time.Duration   // the longest time for which a request waits with the default parameters; 0: a minute
+	Keeps   int             // instances that its defaults keep without traffic, beside the core's Min
+	Nodes   scheduler.Nodes // on which it places its instances unless told otherwise; none: only if it is told to
+	Holds   time.Duration   // the longest time for which its defaults keep an idle instance; 0: below an hour
 
 	make func(values) scheduler.Policy
 	bill func(v values, least int) analysis.Tariff // nil: the platform's documents do not say how it bills
@@ -36,7 +37,7 @@ type Entry struct {
 
 // All returns the policies in order of name.
 func All() []Entry {
-	return []Entry{cloudRun, fcBound, fcRace, fixed, hpa, hybridHistogram, keepAlive, knative, lambda}
+	return []Entry{cloudRun, fcBound, fcRace, fixed, hpa, hybridHistogram, keepAlive, knative, lambda, openWhisk}
 }
 
 // Names returns the names of All.

@@ -39,13 +39,13 @@ func TestAll(t *testing.T) {
 // TestSpecs: what New takes, and its canonical form.
 func TestSpecs(t *testing.T) {
 	tests := []struct{ name, spec, want string }{
-		{"defaults are written out", "fc-bound", "fc-bound:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=1"},
+		{"defaults are written out", "fc-bound", "fc-bound:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=1,spread=false"},
 		{"any order, canonical order", "fc-bound:start_retries=0,idle_timeout=90s",
-			"fc-bound:idle_timeout=1m30s,wait_timeout=1m0s,start_retries=0"},
+			"fc-bound:idle_timeout=1m30s,wait_timeout=1m0s,start_retries=0,spread=false"},
 		{"a switch", "fc-race:start_per_request=true",
-			"fc-race:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=10,start_per_request=true"},
+			"fc-race:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=10,start_per_request=true,spread=false"},
 		{"the last of two wins", "fc-bound:start_retries=3,start_retries=4",
-			"fc-bound:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=4"},
+			"fc-bound:idle_timeout=5m0s,wait_timeout=1m0s,start_retries=4,spread=false"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -152,10 +152,10 @@ func FuzzSpec(f *testing.F) {
 // TestWhy: each reason of a start has a name.
 func TestWhy(t *testing.T) {
 	seen := map[string]bool{}
-	for w := policies.ForRequest; w <= policies.ForReplacement; w++ {
+	for w := policies.ForRequest; w <= policies.ForPrewarm; w++ {
 		seen[w.String()] = true
 	}
-	if len(seen) != int(policies.ForReplacement) || seen["unknown"] || policies.Why(99).String() != "unknown" {
+	if len(seen) != int(policies.ForPrewarm) || seen["unknown"] || policies.Why(99).String() != "unknown" {
 		t.Errorf("names %v, want one each and unknown for the rest", seen)
 	}
 }

@@ -14,6 +14,7 @@ type FCOptions struct {
 	IdleTimeout     time.Duration // idle instances are reclaimed after it (FC-4); 0: never
 	WaitTimeout     time.Duration // a request that has waited so long gets 503; 0: it waits without limit
 	StartRetries    int           // fc-bound: restarts for one request, up to 255; fc-race: restarts in any one second
+	Spread          bool          // instances go to the emptiest node (PL-3), not to the fullest (PL-2)
 	StartPerRequest bool          // fc-race: FC-8 to the letter, one start for each request that finds nothing idle
 }
 
@@ -23,6 +24,7 @@ func fcOptions(v values) FCOptions {
 		WaitTimeout:     v.duration("wait_timeout"),
 		StartRetries:    int(v["start_retries"]),
 		StartPerRequest: v["start_per_request"] != 0,
+		Spread:          v.is("spread"),
 	}
 }
 
@@ -38,6 +40,18 @@ var (
 		Doc: "a request that has waited so long is answered with 503; 0: no limit",
 	}
 )
+
+var spread = Param{
+	Name: "spread", Type: Bool, Default: "false", Max: 1,
+	Doc: "instances go to the node with the fewest of them (PL-3), not to the first one with room (PL-2); needs nodes",
+}
+
+// place says on which node instances go.
+func (o FCOptions) place(c *scheduler.Control) {
+	if o.Spread {
+		c.PlaceBy(scheduler.Spread)
+	}
+}
 
 // Why is the code of a Start.
 type Why uint8
@@ -55,11 +69,13 @@ const (
 	ForConcurrency                 // cloudrun: the concurrency driver does (CR-3)
 	ForACT                         // cloudrun: the ACT driver does (CR-4)
 	ForReplacement                 // cloudrun: maintenance takes an instance away (CR-27)
+	ForPrewarm                     // openwhisk: a container of no action yet (OW-8)
 )
 
 var whyNames = [...]string{
 	ForRequest: "request", Again: "again", ForMin: "min", ForLoad: "load", Ahead: "ahead", ForQueue: "on-demand",
 	ForPendingLimit: "pending limit", ForCPU: "cpu", ForConcurrency: "concurrency", ForACT: "act", ForReplacement: "replacement",
+	ForPrewarm: "prewarm",
 }
 
 // String returns the reason in a word or two.

@@ -14,6 +14,7 @@ var fcBound = Entry{
 			Name: "start_retries", Type: Int, Default: "1", Max: 255,
 			Doc: "failed starts that are tried again for one request before it is answered with 503",
 		},
+		spread,
 	},
 	bill: fcTariff,
 	make: func(v values) scheduler.Policy { return NewFCBound(fcOptions(v)) },
@@ -88,6 +89,7 @@ func (p *FCBound) failed(c *scheduler.Control, i scheduler.InstanceID) {
 
 // configure obeys new limits.
 func (p *FCBound) configure(c *scheduler.Control) {
+	p.o.place(c)
 	shrinkBound(c, unavailable)
 	fill(c)
 }

@@ -17,6 +17,7 @@ var fcRace = Entry{
 			Name: "start_per_request", Type: Bool, Default: "false", Max: 1,
 			Doc: "one start for each request that finds nothing idle (FC-8 to the letter), instead of as many as wait",
 		},
+		spread,
 	},
 	bill: fcTariff,
 	make: func(v values) scheduler.Policy { return NewFCRace(fcOptions(v)) },
@@ -123,6 +124,7 @@ func (p *FCRace) again(c *scheduler.Control) {
 
 // configure obeys new limits: what is above Max goes, and a raised Max lets those who wait have their starts.
 func (p *FCRace) configure(c *scheduler.Control) {
+	p.o.place(c)
 	c.Shrink()
 	for c.Alive() > c.Config().Max {
 		c.Stop(c.LastAlive())

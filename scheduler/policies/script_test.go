@@ -228,7 +228,9 @@ func decisions(acts []scheduler.Action) string {
 		if a.Do == scheduler.Start {
 			fmt.Fprintf(&out, " (%v)", policies.Why(a.Code))
 		}
-		if a.Do == scheduler.Mark {
+		if a.Do == scheduler.Mark && a.Code == policies.MarkPaused {
+			out.WriteString(" (paused)")
+		} else if a.Do == scheduler.Mark {
 			fmt.Fprintf(&out, " (%v)", policies.CRMark(a.Code))
 		}
 		out.WriteString("\n")

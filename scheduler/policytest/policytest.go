@@ -36,7 +36,7 @@ type Options struct {
 
 // OptionsOf returns the options of a policy of the table, with the default parameters.
 func OptionsOf(e policies.Entry) Options {
-	return Options{Bound: e.Bound, Learns: e.Learns, Keeps: e.Keeps, Settle: e.Holds, Wait: e.Wait}
+	return Options{Bound: e.Bound, Learns: e.Learns, Keeps: e.Keeps, Nodes: e.Nodes, Settle: e.Holds, Wait: e.Wait}
 }
 
 func (o Options) withDefaults() Options {
