@@ -31,11 +31,10 @@ type CloudRun struct {
 	servers scheduler.Table[server]
 	order   []place // of the ready instances, a heap
 
-	future   int64 // slots of the instances that start
-	uses     int64
-	service  int64 // predicted service time in ns; 0: unknown
-	startups int64 // how many were seen, and
-	spent    int64 // their sum in ns
+	future  int64 // slots of the instances that start
+	uses    int64
+	service int64 // predicted service time in ns; 0: unknown
+	cold    *coldStarts
 
 	dropped  int64 // deprioritised in this episode, those that have stopped since included
 	reserved int64 // of them, in the second group
@@ -54,7 +53,7 @@ type CloudRun struct {
 // NewCloudRun returns the policy of one core.
 func NewCloudRun(o CloudRunOptions) *CloudRun {
 	p := &CloudRun{
-		o: o, service: int64(o.ServiceTime), wakes: clock.Never, spikes: o.OvershootSpike, spikeEnd: clock.Never,
+		o: o, service: int64(o.ServiceTime), cold: new(coldStarts), wakes: clock.Never, spikes: o.OvershootSpike, spikeEnd: clock.Never,
 		rate: newBudget(o.StartRate), restarts: newBudget(o.StartRetries), reaper: reaper{timeout: o.idle()},
 	}
 	p.demand.reset()
@@ -133,8 +132,8 @@ func (p *CloudRun) drain(c *scheduler.Control) {
 }
 
 func (p *CloudRun) ready(c *scheduler.Control, ev scheduler.Event) {
-	p.startups++
-	p.spent += ev.Value
+	p.cold.seen++
+	p.cold.spent += ev.Value
 	s := p.servers.Get(int64(ev.Inst))
 	p.future -= int64(s.most)
 	s.since = c.Now()
@@ -193,10 +192,10 @@ func (p *CloudRun) pendingLimit() time.Duration {
 
 // coldStart returns the predicted cold start in ns: the mean of all that were seen (U-13).
 func (p *CloudRun) coldStart() int64 {
-	if p.startups == 0 {
+	if p.cold.seen == 0 {
 		return int64(p.o.ColdStart)
 	}
-	return p.spent / p.startups
+	return p.cold.spent / p.cold.seen
 }
 
 // tick decides on one of the policy's own alarms.
