@@ -11,14 +11,14 @@ import (
 // label alike. Queue + Init is the whole wait.
 type Dispatch struct {
 	Inst    InstanceID
+	Start   record.StartKind
+	StartBy record.StartBy
+	First   bool          // no request was on Inst before
 	Cause   RequestID     // whose arrival caused the start of Inst; 0: none
 	Since   clock.Instant // arrival
 	At      clock.Instant // dispatch
 	Init    time.Duration // the part of the wait in which Inst was starting
 	Queue   time.Duration // the rest of the wait
-	Start   record.StartKind
-	StartBy record.StartBy
-	First   bool // no request was on Inst before
 }
 
 // Account accounts for an Assign action of the host's last call: later the request or the instance may have ended. For

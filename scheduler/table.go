@@ -24,9 +24,9 @@ type Table[V any] struct {
 }
 
 type page[V any] struct {
-	live  int // slots that hold a value
+	slots [pageSize]slot[V] // first, so that one of 64 bytes lies in one cache line
+	live  int               // slots that hold a value
 	next  *page[V]
-	slots [pageSize]slot[V]
 }
 
 type slot[V any] struct {

@@ -41,6 +41,7 @@ func less(e, f entry) int {
 type agenda struct {
 	ring       []entry // its length is a power of two
 	head, tail uint64
+	latest     entry // that was put in the ring
 	heap       []entry
 }
 
@@ -53,12 +54,12 @@ func (a *agenda) push(e entry) {
 // pushRising plans an event that is probably the latest of its kind. Start-ups do not belong here: a far one in the
 // ring would push every nearer event into the heap.
 func (a *agenda) pushRising(e entry) {
-	n := uint64(len(a.ring))
-	if a.head != a.tail && less(e, a.ring[(a.tail-1)&(n-1)]) == 1 {
+	if less(e, a.latest) == 1 {
 		a.push(e)
 		return
 	}
-	if a.tail-a.head == n {
+	n := uint64(len(a.ring))
+	if a.latest = e; a.tail-a.head == n {
 		a.grow(max(16, 2*n))
 		n = uint64(len(a.ring))
 	}

@@ -1,45 +1,66 @@
 package sim
 
 import (
-	"math"
-
 	"coldwave/internal/clock"
 	"coldwave/scheduler"
 	"coldwave/workload"
 )
 
+// blockSize is how many arrivals are drawn at once: few enough to stay near, enough that a draw finds its tables there.
+const blockSize = 64
+
 // arrivals brings the requests of a schedule one by one, from memory or as they are drawn.
 type arrivals struct {
-	list   []workload.Arrival
-	stream *workload.Stream // instead of the list
-	head   workload.Arrival // the next one, if there is one
-	more   bool
-	drawn  int64 // head included
+	block  []workload.Arrival // those at hand
+	next   int                // of the block; at its end: no more come
+	at     clock.Instant      // of the next one
+	before int64              // drawn before the block
+	stream *workload.Stream   // it fills the block again; nil: the block is the whole schedule
 }
 
 func (s *run) open() {
-	if s.cfg.Source != nil {
-		s.coming.stream = s.cfg.Source.Open()
+	if c := &s.coming; s.cfg.Source != nil {
+		c.stream, c.block = s.cfg.Source.Open(), make([]workload.Arrival, blockSize)
+		c.fill()
 	} else {
-		s.coming.list = s.cfg.Schedule.Arrivals
+		c.block = s.cfg.Schedule.Arrivals
 	}
-	s.draw()
+	s.look()
 }
 
-// draw brings the next arrival to the head. After the last one the length of the schedule is known, and with it how long
-// the run may go on.
+// head is the next arrival; there must be one.
+func (c *arrivals) head() *workload.Arrival { return &c.block[c.next] }
+
+func (c *arrivals) more() bool { return c.next < len(c.block) }
+
+// drawn counts the arrivals up to the end of the block.
+func (c *arrivals) drawn() int64 { return c.before + int64(len(c.block)) }
+
+// fill draws the next block.
+func (c *arrivals) fill() {
+	c.before += int64(c.next)
+	c.block = c.block[:c.stream.Fill(c.block)]
+	c.next = 0
+}
+
+// draw leaves the head behind. What it pointed to is no longer there.
 func (s *run) draw() {
 	c := &s.coming
-	if c.stream != nil {
-		c.more = c.stream.NextTo(&c.head)
-	} else if c.more = c.drawn < int64(len(c.list)); c.more {
-		c.head = c.list[c.drawn]
+	if c.next++; c.next == blockSize && c.stream != nil {
+		c.fill()
 	}
-	if c.more {
-		c.drawn++
+	s.look()
+}
+
+// look finds when the next arrival comes. After the last one the length of the schedule is known, and with it how long
+// the run may go on.
+func (s *run) look() {
+	c := &s.coming
+	if c.more() {
+		c.at = c.head().At
 		return
 	}
-	if s.length = 0; c.stream != nil {
+	if c.stream != nil {
 		s.length, s.err = c.stream.Length(), c.stream.Err()
 	} else {
 		s.length = s.cfg.Schedule.Length
@@ -47,21 +68,22 @@ func (s *run) draw() {
 	s.horizon = clock.Instant(s.length)
 }
 
-// last is the id of an arrival that comes after all that are planned.
-const last = math.MaxInt64 & idMask
+// afterPlanned is the key of an arrival that comes after all that are planned.
+const afterPlanned = uint64(scheduler.Arrival)<<kindShift | idMask
 
 // soonest returns the instant of the next event that is not the core's own, and whether that event is the head. The core
 // sees an arrival Pre after its intended start, so all with an intended start up to the next event are planned first.
 // One without Pre needs no plan.
 func (s *run) soonest() (at clock.Instant, head bool) {
 	next := s.agenda.top()
-	for c := &s.coming; c.more && c.head.At <= next.at; next = s.agenda.top() {
-		if c.head.Demand.Pre == 0 && less(entry{c.head.At, keyOf(scheduler.Arrival, 0, last)}, next) == 1 {
-			return c.head.At, true
+	for c := &s.coming; c.at <= next.at && c.more(); next = s.agenda.top() {
+		a := c.head()
+		if a.Demand.Pre == 0 && (c.at < next.at || afterPlanned < next.key) {
+			return c.at, true
 		}
 		id, early := s.early.New()
-		*early = c.head
-		s.agenda.push(entry{c.head.At.Add(c.head.Demand.Pre), keyOf(scheduler.Arrival, 0, id)})
+		*early = *a
+		s.agenda.push(entry{a.At.Add(a.Demand.Pre), keyOf(scheduler.Arrival, 0, id)})
 		s.draw()
 	}
 	return next.at, false

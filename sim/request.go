@@ -13,7 +13,8 @@ import (
 // arrive tells the core of a request.
 func (s *run) arrive(a *workload.Arrival) {
 	id, f := s.flights.New()
-	*f = flight{arrival: *a}
+	f.id, f.arrival, f.told, f.ended = id, *a, scheduler.Dispatch{}, false
+	s.subject = f
 	if s.cfg.Faults != nil {
 		s.plan(s.cfg.Faults.Leaves(a.Seq, s.now), keyOf(scheduler.Cancel, 0, id))
 	}
@@ -28,9 +29,18 @@ func (s *run) plan(at clock.Instant, key uint64) {
 	}
 }
 
+// flight returns the flight that a decision is about. It is nearly always that of the event, and then found without the
+// table.
+func (s *run) flight(id scheduler.RequestID) *flight {
+	if f := s.subject; f != nil && f.id == int64(id) {
+		return f
+	}
+	return s.flights.Get(int64(id))
+}
+
 // assign plans the end of a request.
 func (s *run) assign(a *scheduler.Action) {
-	f := s.flights.Get(int64(a.Req))
+	f := s.flight(a.Req)
 	s.core.AccountTo(&f.told, a)
 	if f.told.First {
 		s.lives.Get(int64(a.Inst)).First = s.name(f.arrival.Seq)
@@ -46,7 +56,7 @@ func (s *run) assign(a *scheduler.Action) {
 func (s *run) done(id int64) {
 	f := s.flights.Get(id)
 	how := record.Unknown
-	if f != nil {
+	if s.subject = f; f != nil {
 		how = s.outcome(f.arrival.Seq)
 	}
 	left := f != nil && f.ended // its client has: nobody waits for the answer any more
@@ -86,8 +96,7 @@ const (
 
 // finish ends a request. One that its client has left stays on its instance.
 func (s *run) finish(a *scheduler.Action) {
-	id := int64(a.Req)
-	f := s.flights.Get(id)
+	f := s.flight(a.Req)
 	end := s.fate(a, f)
 	if s.cfg.Tally != nil {
 		s.cfg.Tally.add(end, f, s.waited(a, f))
@@ -96,7 +105,7 @@ func (s *run) finish(a *scheduler.Action) {
 		s.write(a, f, end)
 	}
 	if f.ended = end.outcome == record.Canceled && f.told.Inst != 0; !f.ended {
-		s.flights.Drop(id)
+		s.flights.Drop(f.id)
 	}
 }
 

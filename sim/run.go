@@ -16,7 +16,7 @@ type run struct {
 	cfg    Config
 	core   *scheduler.Core
 	agenda agenda
-	acts   []scheduler.Action // of the last call of the core
+	acts   []scheduler.Action // empty: room for those of the next call of the core
 	now    clock.Instant
 
 	coming  arrivals
@@ -26,6 +26,7 @@ type run struct {
 
 	early   scheduler.Table[workload.Arrival] // on their way to the core
 	flights scheduler.Table[flight]           // by request id, the same as the core's
+	subject *flight                           // of the event that is being handled, if one has it
 	lives   scheduler.Table[life]             // by instance id, the same as the core's
 
 	step      Step          // Watch sees it
@@ -38,6 +39,7 @@ type run struct {
 
 // flight is a request that the core knows, or that is still on an instance.
 type flight struct {
+	id      int64
 	arrival workload.Arrival
 	told    scheduler.Dispatch
 	ended   bool // its client has gone; it is still on its instance
@@ -82,7 +84,7 @@ func (s *run) run() error {
 			s.advance(due)
 		case head:
 			s.now = at
-			s.arrive(&s.coming.head)
+			s.arrive(s.coming.head())
 			s.draw()
 		default:
 			s.handle(s.agenda.pop())
@@ -116,7 +118,7 @@ func (s *run) handle(e entry) {
 
 func (s *run) advance(due clock.Instant) {
 	s.now = due
-	acts := s.core.Advance(s.acts[:0], due)
+	acts := s.core.Advance(s.acts, due)
 	if s.cfg.Watch != nil {
 		s.step = Step{Advance: true}
 		s.show(acts)
@@ -126,7 +128,7 @@ func (s *run) advance(due clock.Instant) {
 
 func (s *run) configure(limits scheduler.Config) {
 	limits.Limit = cmp.Or(limits.Limit, s.cfg.Limits.Limit)
-	acts := s.core.Configure(s.acts[:0], s.now, limits)
+	acts := s.core.Configure(s.acts, s.now, limits)
 	if s.cfg.Watch != nil {
 		s.step = Step{Event: scheduler.Event{Kind: scheduler.Configure}}
 		s.show(acts)
@@ -138,7 +140,7 @@ func (s *run) configure(limits scheduler.Config) {
 func (s *run) tell(kind scheduler.Kind, code uint8, i scheduler.InstanceID, r scheduler.RequestID) {
 	ev := &s.step.Event
 	ev.Kind, ev.Code, ev.Inst, ev.Req, ev.Value = kind, code, i, r, 0
-	acts := s.core.Take(s.acts[:0], s.now, ev)
+	acts := s.core.Take(s.acts, s.now, ev)
 	if s.cfg.Watch != nil {
 		s.step.Advance = false
 		s.show(acts)
@@ -152,32 +154,31 @@ func (s *run) show(acts []scheduler.Action) {
 	s.cfg.Watch(&s.step)
 }
 
+// carry carries out what the core decided.
 func (s *run) carry(acts []scheduler.Action) {
-	s.acts = acts
+	if cap(acts) > cap(s.acts) {
+		s.acts = acts[:0]
+	}
 	for k := range acts {
-		s.do(&acts[k])
-	}
-}
-
-// do carries out one decision.
-func (s *run) do(a *scheduler.Action) {
-	if s.log.trace != NoTrace {
-		s.log.add(*a)
-	}
-	switch a.Do {
-	case scheduler.Assign:
-		s.assign(a)
-	case scheduler.Start:
-		s.start(a)
-	case scheduler.Stop:
-		s.stop(a)
-	case scheduler.Reject, scheduler.Lost, scheduler.End:
-		s.finish(a)
-	case scheduler.Take:
-		s.nodes.Take(int32(a.Status), a.At)
-	case scheduler.Reclaim:
-		s.nodes.Reclaim(int32(a.Status), a.At)
-	case scheduler.Queue, scheduler.Mark:
+		a := &acts[k]
+		if s.log.trace != NoTrace {
+			s.log.add(*a)
+		}
+		switch a.Do {
+		case scheduler.Assign:
+			s.assign(a)
+		case scheduler.Start:
+			s.start(a)
+		case scheduler.Stop:
+			s.stop(a)
+		case scheduler.Reject, scheduler.Lost, scheduler.End:
+			s.finish(a)
+		case scheduler.Take:
+			s.nodes.Take(int32(a.Status), a.At)
+		case scheduler.Reclaim:
+			s.nodes.Reclaim(int32(a.Status), a.At)
+		case scheduler.Queue, scheduler.Mark:
+		}
 	}
 }
 
@@ -188,7 +189,7 @@ func (s *run) result() Result {
 		s.cfg.Tally.settle()
 	}
 	return Result{
-		Records: s.records, Instances: s.instances, Nodes: s.nodes.All(), Requests: s.coming.drawn, Length: s.length, End: s.now,
+		Records: s.records, Instances: s.instances, Nodes: s.nodes.All(), Requests: s.coming.drawn(), Length: s.length, End: s.now,
 		Events: s.core.Events(), Stale: s.core.Stale(), Actions: s.log.actions, Digest: s.log.digest(),
 	}
 }

@@ -30,12 +30,23 @@ func (src Source) Open() *Stream {
 
 // Next returns the next arrival, and false when there is none or after an error.
 func (s *Stream) Next() (a Arrival, ok bool) {
-	ok = s.NextTo(&a)
+	ok = s.draw(&a)
 	return a, ok
 }
 
-// NextTo is Next into an arrival of the caller's. It copies nothing, which shows in a simulation of ten million requests.
-func (s *Stream) NextTo(to *Arrival) bool {
+// Fill draws the next arrivals into a block and returns how many: fewer than it holds only if there are no more, or after
+// an error. A simulation of ten million requests draws so.
+func (s *Stream) Fill(block []Arrival) int {
+	for k := range block {
+		if !s.draw(&block[k]) {
+			return k
+		}
+	}
+	return len(block)
+}
+
+// draw draws the next arrival in its place.
+func (s *Stream) draw(to *Arrival) bool {
 	if s.err != nil {
 		return false
 	}
@@ -45,8 +56,8 @@ func (s *Stream) NextTo(to *Arrival) bool {
 	}
 	to.At, to.Wave = from.At, from.Wave
 	to.Seq, to.Demand = s.drawn, s.source.Demands.Demand(s.drawn)
-	if err := s.check(to); err != nil {
-		s.err, *to = err, Arrival{}
+	if !s.takes(to) {
+		s.err, *to = s.check(to), Arrival{}
 		return false
 	}
 	s.drawn, s.last = s.drawn+1, to.At
@@ -71,9 +82,15 @@ func (s *Stream) Length() time.Duration {
 	return time.Duration(s.last) + 1
 }
 
-// check says why a cannot be the next arrival.
-func (s *Stream) check(a *Arrival) error {
+// takes reports whether a can be the next arrival. The sign of durations that are combined is that of any negative one.
+func (s *Stream) takes(a *Arrival) bool {
 	d := &a.Demand // a copy would have to wait for what was just written
+	return a.At >= s.last && a.At < s.end && d.Exec|d.Pre|d.Post|d.CPU >= 0 && (s.source.Limit <= 0 || s.drawn < int64(s.source.Limit))
+}
+
+// check says why takes refuses a.
+func (s *Stream) check(a *Arrival) error {
+	d := &a.Demand
 	switch {
 	case s.source.Limit > 0 && s.drawn == int64(s.source.Limit):
 		return fmt.Errorf("pattern %v: %w: above the limit of %d: shorten it, lower its rate or raise the limit",

@@ -113,3 +113,28 @@ func TestSourceHashIsScheduleHash(t *testing.T) {
 		t.Errorf("Hash of arrivals out of order: %v, want ErrArrival", err)
 	}
 }
+
+// TestStreamFills: blocks of any size hold what Next gives, one by one. The last is short, and so is one before an error.
+func TestStreamFills(t *testing.T) {
+	for size := 1; size <= 70; size += 23 {
+		source := Source{Process: endless{}, Demands: bySeq{1}, Limit: 100}
+		one, blocks := source.Open(), source.Open()
+		block := make([]Arrival, size)
+		n := 0
+		for {
+			filled := blocks.Fill(block)
+			for _, got := range block[:filled] {
+				if want, ok := one.Next(); got != want || !ok {
+					t.Fatalf("blocks of %d: arrival %d is %+v, want %+v", size, n, got, want)
+				}
+				n++
+			}
+			if filled < size {
+				break
+			}
+		}
+		if n != 100 || !errors.Is(blocks.Err(), ErrTooMany) || blocks.Fill(block) != 0 {
+			t.Errorf("blocks of %d: %d arrivals, error %v, want 100, then ErrTooMany and no more", size, n, blocks.Err())
+		}
+	}
+}
