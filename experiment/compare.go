@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"coldwave/analysis"
@@ -20,7 +21,10 @@ func (s Seeds) Compare(ctx context.Context, names []string, show func(Progress))
 	if len(s.Cells) < 2 || len(names) != len(s.Cells) {
 		return reports.Comparison{}, fmt.Errorf("%w: %d sides: give at least two", ErrSides, len(s.Cells))
 	}
-	if err := s.check(); err != nil {
+	if err := errors.Join(s.check(), s.Judging.check()); err != nil {
+		return reports.Comparison{}, err
+	}
+	if err := s.alike(ctx); err != nil {
 		return reports.Comparison{}, err
 	}
 	metrics, _, err := s.metrics(ctx)
@@ -38,6 +42,10 @@ func (s Seeds) Compare(ctx context.Context, names []string, show func(Progress))
 			out.Pairs = append(out.Pairs, reports.SidePair{A: names[0], B: names[i], Rows: pairUp(lots, metrics, i, out.Setting.Level)})
 		}
 	}
+	out.Standings = s.standings(lots, metrics, out.Setting.Level, func(cell int) []string {
+		return []string{strings.TrimPrefix(names[cell], "policy:")}
+	})
+	out.Standings.Columns = []string{"policy"}
 	return out, nil
 }
 

@@ -37,7 +37,7 @@ func CheckPolicy(spec string, virtual bool) error {
 func (c Cell) isOracle() bool { return c.MakePolicy == nil && c.Policy == Oracle }
 
 // foresee is simulate for the oracle. No core decides, so there is no event log.
-func (c Cell) foresee(schedule *workload.Schedule) (Simulated, error) {
+func (c Cell) foresee(schedule *workload.Schedule, hash string) (Simulated, error) {
 	if c.Max != scheduler.Unlimited {
 		return Simulated{}, fmt.Errorf("policy %q with at most %d instances: no quota binds it; leave the quota out", Oracle, c.Max)
 	}
@@ -46,7 +46,7 @@ func (c Cell) foresee(schedule *workload.Schedule) (Simulated, error) {
 	if err != nil {
 		return Simulated{}, fmt.Errorf("cell %s, seed %d: %w", c.Name(), c.Seed, err)
 	}
-	out := Simulated{Run: c.newRun("virtual", schedule), Wall: time.Since(began)}
+	out := Simulated{Run: c.newRun("virtual", schedule, hash), Wall: time.Since(began)}
 	out.Run.Records, out.Run.Instances = result.Records, result.Instances
 	summarize(&out.Run)
 	return out, nil

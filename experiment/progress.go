@@ -9,6 +9,8 @@ type Progress struct {
 	Elapsed time.Duration // since the epoch of the first cell; negative before it
 	Total   time.Duration // planned
 	Cells   []CellProgress
+
+	Runs, RunsDone int64 // in virtual time, where there are many; 0: there are cells
 }
 
 // CellProgress is the state of one cell.

@@ -36,6 +36,7 @@ type Seeds struct {
 	Workers int     // runs at once; 0: as many as the program may use processors
 	Exact   int     // as in Simulation
 	Level   float64 // of intervals, in (0, 1); 0: analysis.DefaultConfidence
+	Judging Judging // of a comparison
 
 	Thresholds []analysis.Threshold // judged by the first cell, over the runs
 	Reading    analysis.Reading     // how they read a run; its Run is not used
@@ -83,49 +84,62 @@ func (s Seeds) metrics(ctx context.Context) (all []analysis.Metric, waves int, e
 	return append(analysis.Metrics(), analysis.WaveMetrics(min(waves, MaxWaves))...), waves, nil
 }
 
-// lots runs every cell on every seed, in any order, and returns the numbers in the order of the seeds.
+// lots runs every cell on every seed, in any order, and returns the numbers in the order of the seeds. Show is told how many
+// runs are done.
 func (s Seeds) lots(ctx context.Context, metrics []analysis.Metric, show func(done int64)) ([]lot, error) {
 	out := make([]lot, s.Runs)
+	for k := range out {
+		out[k].trials = make([]trial, len(s.Cells))
+	}
+	schedules := &draws{uses: len(s.Cells), live: map[int]*drawn{}, of: func(k int) (*workload.Schedule, error) {
+		return s.simulation(0, k).schedule(ctx)
+	}}
 	var done atomic.Int64
-	err := forEach(ctx, s.Runs, cmp.Or(s.Workers, runtime.GOMAXPROCS(0)), func(k int) (err error) {
-		if out[k], err = s.lot(ctx, metrics, uint64(k)); err == nil {
-			show(done.Add(1))
+	err := forEach(ctx, s.Runs*len(s.Cells), cmp.Or(s.Workers, runtime.GOMAXPROCS(0)), func(i int) error {
+		k, cell := i/len(s.Cells), i%len(s.Cells)
+		d, err := schedules.take(k)
+		if err != nil {
+			return err
 		}
-		return err
+		one, schedule, err := s.trial(ctx, d, cell, k, metrics)
+		if err != nil {
+			return err
+		}
+		if out[k].trials[cell] = one; cell == 0 {
+			out[k].schedule = schedule
+		}
+		show(done.Add(1))
+		return nil
 	})
 	return out, err
 }
 
-// lot runs every cell on one seed.
-func (s Seeds) lot(ctx context.Context, metrics []analysis.Metric, k uint64) (lot, error) {
-	var out lot
-	for _, c := range s.Cells {
-		c.Seed = s.Cells[0].Seed + k
-		run, err := Simulation{Cell: c, Exact: s.Exact}.Run(ctx)
-		if err != nil {
-			return out, err
-		}
-		one := trial{values: make([]int64, len(metrics)), requests: int64(run.Run.Summary.Scheduled), buckets: run.Run.Summary.Buckets}
-		for i, m := range metrics {
-			v, ok := m.Of(&run.Run.Summary)
-			if !ok {
-				v = analysis.Missing
-			}
-			one.values[i] = v
-		}
-		if one.limited, err = s.limited(&run.Run); err != nil {
-			return out, err
-		}
-		var schedule [sha256.Size]byte
-		if err := errors.Join(unhex(&one.log, run.Run.Log), unhex(&schedule, run.Run.Hash)); err != nil {
-			return out, err
-		}
-		if len(out.trials) > 0 && schedule != out.schedule {
-			return out, fmt.Errorf("%w: cell %s faces another schedule on seed %d than %s", ErrSides, c.Name(), c.Seed, s.Cells[0].Name())
-		}
-		out.schedule, out.trials = schedule, append(out.trials, one)
+// simulation is the run of one cell on seed k.
+func (s Seeds) simulation(cell, k int) Simulation {
+	c := s.Cells[cell]
+	c.Seed = s.Cells[0].Seed + uint64(k)
+	return Simulation{Cell: c, Exact: s.Exact}
+}
+
+// trial runs one cell on one seed, and returns the hash of its schedule too.
+func (s Seeds) trial(ctx context.Context, d *drawn, cell, k int, metrics []analysis.Metric) (trial, [sha256.Size]byte, error) {
+	var schedule [sha256.Size]byte
+	run, err := s.simulation(cell, k).runOn(ctx, d)
+	if err != nil {
+		return trial{}, schedule, err
 	}
-	return out, nil
+	one := trial{values: make([]int64, len(metrics)), requests: int64(run.Run.Summary.Scheduled), buckets: run.Run.Summary.Buckets}
+	for i, m := range metrics {
+		v, ok := m.Of(&run.Run.Summary)
+		if !ok {
+			v = analysis.Missing
+		}
+		one.values[i] = v
+	}
+	if one.limited, err = s.limited(&run.Run); err != nil {
+		return one, schedule, err
+	}
+	return one, schedule, errors.Join(unhex(&one.log, run.Run.Log), unhex(&schedule, run.Run.Hash))
 }
 
 // limited takes the numbers that the thresholds limit from one run.
@@ -274,17 +288,17 @@ func sampleOf(lots []lot, cell, metric int) analysis.Sample {
 	return out
 }
 
-// progress returns what shows how many seeds are done. It shows nothing within the first second, and then each tenth at
-// most, so that a log does not fill up.
+// progress returns what shows how many runs are done. It shows nothing within the first second.
 func (s Seeds) progress(show func(Progress)) func(int64) {
 	var mu sync.Mutex
-	began, shown := time.Now(), int64(0)
+	began := time.Now()
+	next := time.Second
 	return func(done int64) {
 		mu.Lock()
 		defer mu.Unlock()
-		if tenth := 10 * done / int64(s.Runs); tenth > shown && time.Since(began) >= time.Second {
-			shown = tenth
-			show(Progress{Stage: fmt.Sprintf("simulated %d of %d seeds", done, s.Runs)})
+		if elapsed := time.Since(began); elapsed >= next {
+			next = elapsed + showEvery
+			show(Progress{Stage: "simulating", Elapsed: elapsed, Runs: int64(s.Runs) * int64(len(s.Cells)), RunsDone: done})
 		}
 	}
 }

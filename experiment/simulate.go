@@ -42,7 +42,7 @@ func (s Simulation) Run(ctx context.Context) (Simulated, error) {
 	case err != nil:
 		return Simulated{}, err
 	}
-	return s.Cell.simulate(schedule)
+	return s.Cell.simulate(schedule, schedule.Hash())
 }
 
 // schedule draws the schedule, if it may be held in memory. It is counted first: one that may not would fill the memory
@@ -60,17 +60,17 @@ func (s Simulation) schedule(ctx context.Context) (*workload.Schedule, error) {
 	return schedule, errors.Join(err, context.Cause(ctx))
 }
 
-// simulate runs the cell on a schedule in memory.
-func (c Cell) simulate(schedule *workload.Schedule) (Simulated, error) {
+// simulate runs the cell on a schedule in memory with that hash.
+func (c Cell) simulate(schedule *workload.Schedule, hash string) (Simulated, error) {
 	if c.isOracle() {
-		return c.foresee(schedule)
+		return c.foresee(schedule, hash)
 	}
 	began := time.Now()
 	result, err := c.virtual(func(cfg *sim.Config) { cfg.Schedule = schedule })
 	if err != nil {
 		return Simulated{}, err
 	}
-	out := Simulated{Run: c.newRun("virtual", schedule), Events: result.Events, Wall: time.Since(began)}
+	out := Simulated{Run: c.newRun("virtual", schedule, hash), Events: result.Events, Wall: time.Since(began)}
 	out.Run.Records, out.Run.Instances, out.Run.Log = result.Records, result.Instances, hex.EncodeToString(result.Digest[:])
 	summarize(&out.Run)
 	return out, nil
@@ -94,8 +94,8 @@ func (s Simulation) stream(ctx context.Context) (Simulated, error) {
 	out := Simulated{Events: result.Events, Wall: time.Since(began)}
 	out.Run = s.Cell.newRun("virtual", &workload.Schedule{
 		Pattern: src.Process.String(), Seed: src.Seed, Function: src.Function, Length: result.Length,
-	})
-	out.Run.Hash, out.Run.Log, out.Run.Instances = hash, hex.EncodeToString(result.Digest[:]), result.Instances
+	}, hash)
+	out.Run.Log, out.Run.Instances = hex.EncodeToString(result.Digest[:]), result.Instances
 	out.Run.Summary, err = sums.Summary(int(result.Requests), result.Length, result.Instances, out.Run.Tariff)
 	return out, err
 }

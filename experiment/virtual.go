@@ -14,15 +14,15 @@ func Virtual(cell Cell) (analysis.Run, error) {
 	if err != nil {
 		return analysis.Run{}, err
 	}
-	out, err := cell.simulate(schedule)
+	out, err := cell.simulate(schedule, schedule.Hash())
 	return out.Run, err
 }
 
-// newRun returns the run of the cell before anything was measured.
-func (c Cell) newRun(driver string, schedule *workload.Schedule) analysis.Run {
+// newRun returns the run of the cell before anything was measured. Hash is that of the schedule.
+func (c Cell) newRun(driver string, schedule *workload.Schedule, hash string) analysis.Run {
 	return analysis.Run{
 		ID: c.Name(), Pattern: c.Pattern, Policy: c.Policy, Law: c.Profile.Cold.Name(), Driver: driver, Seed: c.Seed, Quota: c.quota(),
-		Hash: schedule.Hash(), Schedule: schedule, Tariff: c.tariff(),
+		Hash: hash, Schedule: schedule, Tariff: c.tariff(),
 	}
 }
 

@@ -95,7 +95,7 @@ func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
+	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule, schedule.Hash()), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
 	r.run.Epoch = u.Epoch.UTC()
 	if u.Remote != nil {
 		r.system, err = openRemote(ctx, *u.Remote, r.clock)

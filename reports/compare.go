@@ -3,7 +3,6 @@ package reports
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"time"
 
 	"coldwave/analysis"
@@ -16,7 +15,10 @@ type Comparison struct {
 	Setting Setting
 	Sides   []Side // the first is what the others are compared with
 	Pairs   []SidePair
-	Wall    time.Duration // on this host; in no document
+	Each    bool // text and Markdown show each pair also where there are several
+
+	Standings Standings     // all sides, in their order
+	Wall      time.Duration // on this host; in no document
 }
 
 // Side is one of the things compared.
@@ -37,17 +39,20 @@ type SidePair struct {
 func ComparisonText(w io.Writer, c Comparison, s Style) error {
 	p := &printer{w: w, style: s}
 	p.sentence(compareSentence(&c))
-	for i := range c.Pairs {
+	p.grids(p.overview(&c.Standings, &c.Setting, everyOf(c.Standings.All), len(c.Standings.All)))
+	p.grid(frontGrid(&c.Standings, &c.Setting, len(c.Standings.All)))
+	p.sentence(frontSentence(&c.Standings))
+	for i := range c.shownPairs() {
 		for _, g := range pairedGrids(&c.Pairs[i], c.Setting.Level) {
 			p.grid(g)
 		}
 	}
 	p.write("\n")
-	for _, text := range compareMethod(&c.Setting) {
+	for _, text := range compareMethod(&c) {
 		p.sentence(text)
 	}
 	for _, side := range c.Sides {
-		if side.Log != "" {
+		if side.Log != "" && len(c.shownPairs()) > 0 {
 			p.sentence("Event log SHA-256 of " + side.Name + ": " + side.Log + ".")
 		}
 	}
@@ -58,13 +63,15 @@ func ComparisonText(w io.Writer, c Comparison, s Style) error {
 func ComparisonMarkdown(w io.Writer, c Comparison) error {
 	m := &markdown{}
 	m.paragraph("## " + inMarkdown(compareSentence(&c)))
-	for i := range c.Pairs {
+	m.captioned(overviewGrid(&c.Standings, &c.Setting, everyOf(c.Standings.All), len(c.Standings.All)))
+	m.captioned(frontGrid(&c.Standings, &c.Setting, len(c.Standings.All)))
+	m.paragraph(inMarkdown(frontSentence(&c.Standings)))
+	for i := range c.shownPairs() {
 		for _, g := range pairedGrids(&c.Pairs[i], c.Setting.Level) {
-			m.paragraph("### " + inMarkdown(g.Caption))
-			m.table(g)
+			m.captioned(g)
 		}
 	}
-	for _, text := range compareMethod(&c.Setting) {
+	for _, text := range compareMethod(&c) {
 		m.paragraph(inMarkdown(text))
 	}
 	_, err := io.WriteString(w, m.text.String())
@@ -73,27 +80,44 @@ func ComparisonMarkdown(w io.Writer, c Comparison) error {
 
 // ComparisonHTML writes c as one self-contained page. Its errors are those of w.
 func ComparisonHTML(w io.Writer, c Comparison) error {
+	verdict, facts := compareSentence(&c), []string(nil)
+	if len(c.Pairs) > 1 {
+		verdict, facts = frontSentence(&c.Standings), []string{verdict}
+	}
 	p := &page{
-		Title: "Comparison on " + c.Setting.Pattern, Verdict: compareSentence(&c), Tone: good, Method: compareMethod(&c.Setting),
+		Title: "Comparison on " + c.Setting.Pattern, Verdict: verdict, Facts: facts, Tone: good, Method: compareMethod(&c),
 		Environment: append(settingFacts(&c.Setting), toolFacts(c.Meta)...),
 	}
 	for _, side := range c.Sides {
 		p.Environment = append(p.Environment, fact{"event log SHA-256 of " + side.Name, side.Log})
 	}
-	for i := range c.Pairs {
-		p.Sections = append(p.Sections, section{
-			ID: "pair-" + strconv.Itoa(i+1), Title: c.Pairs[i].B + " against " + c.Pairs[i].A,
-			Figures: tableFigures(pairedGrids(&c.Pairs[i], c.Setting.Level)),
-		})
-	}
+	p.Sections = append(p.Sections, frontSection(&c.Standings, &c.Setting, len(c.Standings.All)))
+	p.Sections = append(p.Sections, pairSection(&c))
 	return p.write(w)
 }
 
+// pairSection shows the differences: open if there is one pair, else one folded figure for each.
+func pairSection(c *Comparison) section {
+	s := section{ID: "pairs", Title: "Differences to " + first(c.Sides)}
+	for i := range c.Pairs {
+		grids := pairedGrids(&c.Pairs[i], c.Setting.Level)
+		if len(c.Pairs) == 1 {
+			s.Figures = append(s.Figures, tableFigures(grids)...)
+		} else {
+			s.Figures = append(s.Figures, &figure{Title: c.Pairs[i].B + " against " + c.Pairs[i].A, Tables: grids})
+		}
+	}
+	return s
+}
+
 func compareSentence(c *Comparison) string {
+	const named = 3
 	names := ""
 	for i, side := range c.Sides {
 		switch {
 		case i == 0:
+		case i == 1 && len(c.Sides) > named:
+			return fmt.Sprintf("%s against %d others%s", names, len(c.Sides)-1, compareEnd(&c.Setting))
 		case i == 1:
 			names += " against "
 		default:
@@ -101,19 +125,47 @@ func compareSentence(c *Comparison) string {
 		}
 		names += side.Name
 	}
-	return fmt.Sprintf("%s on %s%s: %s, the same for every side.", names, c.Setting.Pattern, settingText(&c.Setting), seedsText(&c.Setting))
+	return names + compareEnd(&c.Setting)
+}
+
+func compareEnd(s *Setting) string {
+	return fmt.Sprintf(" on %s%s: %s, the same for every side.", s.Pattern, settingText(s), seedsText(s))
+}
+
+// shownPairs are the pairs that text and Markdown show: the only one, or all if that was asked for.
+func (c *Comparison) shownPairs() []SidePair {
+	if len(c.Pairs) == 1 || c.Each {
+		return c.Pairs
+	}
+	return nil
 }
 
 // compareMethod says what the columns mean.
-func compareMethod(s *Setting) []string {
+func compareMethod(c *Comparison) []string {
+	s := &c.Setting
 	level := percent(s.Level)
+	quantiles := "Quantiles within a run are " + quantilesText(s.Buckets)
+	if len(c.shownPairs()) == 0 {
+		return []string{
+			"Common random numbers: on each seed all sides face the same arrivals and demands, and the start-up of the k-th instance is drawn " +
+				"alike. Intervals of medians are exact at " + level + " or more, from their order statistics. " + quantiles,
+			"The seed-by-seed differences to " + first(c.Sides) + " are in the JSON and HTML documents, and here with --pairs.",
+		}
+	}
 	return []string{
 		"Common random numbers: on each seed all sides face the same arrivals and demands, and the start-up of the k-th instance is " +
 			"drawn alike. So the sides are compared seed by seed: B − A is the median of the per-seed differences, and its interval " +
 			"is exact at " + level + " or more for any law of the differences (sign test, from their order statistics; 6 seeds at " +
 			"95 %). B ÷ A likewise. The intervals hold line by line, not all at once.",
-		"A and B are medians over the seeds. Quantiles within a run are " + quantilesText(s.Buckets),
+		"A and B are medians over the seeds. " + quantiles,
 	}
+}
+
+func first(sides []Side) string {
+	if len(sides) == 0 {
+		return "the first side"
+	}
+	return sides[0].Name
 }
 
 // pairedGrids shows the differences of one pair, one table for each group of units. A bill that no seed has on both sides is

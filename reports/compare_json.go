@@ -10,7 +10,7 @@ import (
 // the host: equal seeds give equal bytes. Its only errors are those of w.
 func ComparisonJSON(w io.Writer, c Comparison) error {
 	d := compareDoc{Schema: CompareSchema, Tool: metaFor(c.Meta, virtualDriver), settingDoc: settingOf(&c.Setting),
-		Method: "paired on common seeds: median of the differences, exact sign-test interval", Sides: []sideDoc{}, Pairs: []pairDoc{}}
+		Method: "paired on common seeds: median of the differences, exact sign-test interval", Sides: []sideDoc{}, Pairs: []pairDoc{}, Standings: standingsOf(&c.Standings)}
 	for _, s := range c.Sides {
 		d.Sides = append(d.Sides, sideDoc{Name: s.Name, Policy: s.Policy, Requests: s.Requests, Log: known(s.Log)})
 	}
@@ -31,6 +31,8 @@ type compareDoc struct {
 	Method string    `json:"method"`
 	Sides  []sideDoc `json:"sides"`
 	Pairs  []pairDoc `json:"pairs"`
+
+	Standings standingsDoc `json:"standings"`
 }
 
 type sideDoc struct {

@@ -94,6 +94,11 @@ func (m *markdown) folded(g grid) {
 	m.write("</details>\n\n")
 }
 
+func (m *markdown) captioned(g grid) {
+	m.paragraph("### " + inMarkdown(g.Caption))
+	m.table(g)
+}
+
 func (m *markdown) table(g grid) {
 	for i, c := range g.Columns {
 		name := c.Name

@@ -71,6 +71,7 @@ func fixtureComparison(runs int) Comparison {
 		}
 		c.Pairs = append(c.Pairs, pair)
 	}
+	c.Standings = fixtureStandings(runs)
 	return c
 }
 
@@ -87,7 +88,8 @@ func TestSeedsGolden(t *testing.T) {
 	s, c := fixtureSeeds(8), fixtureComparison(8)
 	golden(t, "seeds.txt", rendered(t, func(b *bytes.Buffer) error { return SeedsText(b, s, Style{}) }))
 	golden(t, "seeds.md", rendered(t, func(b *bytes.Buffer) error { return SeedsMarkdown(b, s) }))
-	golden(t, "compare.txt", rendered(t, func(b *bytes.Buffer) error { return ComparisonText(b, c, Style{Unicode: true}) }))
+	c.Each = true
+	golden(t, "compare-pairs.txt", rendered(t, func(b *bytes.Buffer) error { return ComparisonText(b, c, Style{Unicode: true}) }))
 	golden(t, "compare.md", rendered(t, func(b *bytes.Buffer) error { return ComparisonMarkdown(b, c) }))
 }
 

@@ -58,6 +58,9 @@ func (d *display) repaint(p experiment.Progress) {
 
 // screen is the live view of 80 columns.
 func screen(p experiment.Progress) []string {
+	if p.Runs > 0 {
+		return []string{fmt.Sprintf("%s %s", bar(time.Duration(p.RunsDone), time.Duration(p.Runs), 30), runsText(p))}
+	}
 	lines := []string{fmt.Sprintf("%s %s / %s  %s", bar(p.Elapsed, p.Total, 30), seconds(p.Elapsed), seconds(p.Total), stageText(p))}
 	if len(p.Cells) == 0 {
 		return lines
@@ -72,6 +75,9 @@ func screen(p experiment.Progress) []string {
 
 // plainLine is the sum over all cells, because a line for each would be too long for a log.
 func plainLine(p experiment.Progress) string {
+	if p.Runs > 0 {
+		return runsText(p)
+	}
 	if len(p.Cells) == 0 {
 		return stageText(p)
 	}
@@ -83,6 +89,15 @@ func plainLine(p experiment.Progress) string {
 	}
 	return fmt.Sprintf("%s/%s %s  cells=%d waves=%s sent=%d/%d inflight=%d queue=%d instances=%s failed=%d", seconds(p.Elapsed),
 		seconds(p.Total), stageText(p), len(p.Cells), waves(sum), sum.Sent, sum.Scheduled, sum.InFlight, sum.Queued, instances(sum), sum.Failed)
+}
+
+// runsText says how many runs are done, and about how long the others will take.
+func runsText(p experiment.Progress) string {
+	text := fmt.Sprintf("%s: %d of %d runs", p.Stage, p.RunsDone, p.Runs)
+	if p.RunsDone > 0 && p.RunsDone < p.Runs {
+		text += fmt.Sprintf(", about %s left", seconds(time.Duration(float64(p.Elapsed)*float64(p.Runs-p.RunsDone)/float64(p.RunsDone))))
+	}
+	return text
 }
 
 func stageText(p experiment.Progress) string {
