@@ -10,13 +10,14 @@ import (
 
 // Codes of warnings.
 const (
-	WarnStopped = "stopped-early" // the run ended before its schedule did; whoever stopped it says so
-	WarnSendLag = "send-lag"      // the generator was late: response times hold its own delay
-	WarnRate    = "rate"          // the generator did not reach the schedule's rate
-	WarnDropped = "dropped"       // arrivals were never sent
-	WarnResent  = "resent"        // requests were written more than once
-	WarnStart   = "start-unknown" // answers did not tell how they were served
-	WarnAccount = "account"       // arrivals without a record, or with several
+	WarnStopped   = "stopped-early" // the run ended before its schedule did; whoever stopped it says so
+	WarnRecovered = "recovered"     // the run was killed: this is what was on disk
+	WarnSendLag   = "send-lag"      // the generator was late: response times hold its own delay
+	WarnRate      = "rate"          // the generator did not reach the schedule's rate
+	WarnDropped   = "dropped"       // arrivals were never sent
+	WarnResent    = "resent"        // requests were written more than once
+	WarnStart     = "start-unknown" // answers did not tell how they were served
+	WarnAccount   = "account"       // arrivals without a record, or with several
 )
 
 // Limits of a valid run.
@@ -26,12 +27,12 @@ const (
 	MinRateShare    = 0.99             // of the scheduled rate
 )
 
-// Valid says whether the numbers of a run mean what they say, and if not, why: it was stopped, dropped something, missed its rate by
+// Valid says whether the numbers of a run mean what they say, and if not, why: it was stopped or killed, dropped something, missed its rate by
 // more than 1 %, was late itself, or does not account for every arrival. Such a run is reported, but judges nothing.
 func Valid(s Summary) (ok bool, reasons []string) {
 	for _, w := range s.Warnings {
 		switch w.Code {
-		case WarnStopped, WarnSendLag, WarnRate, WarnDropped, WarnAccount:
+		case WarnStopped, WarnRecovered, WarnSendLag, WarnRate, WarnDropped, WarnAccount:
 			reasons = append(reasons, w.Text)
 		}
 	}

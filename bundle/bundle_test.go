@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,6 +57,13 @@ func TestCheckFindsDamage(t *testing.T) {
 		"an unknown file": func(dir string) error { return os.WriteFile(filepath.Join(dir, "more.json.part"), nil, 0o600) },
 		"no checksums":    func(dir string) error { return os.Remove(filepath.Join(dir, Sums)) },
 		"cut checksums":   func(dir string) error { return os.Truncate(filepath.Join(dir, Sums), 30) },
+		"no end of line": func(dir string) error {
+			info, err := os.Stat(filepath.Join(dir, Sums))
+			if err != nil {
+				return err
+			}
+			return os.Truncate(filepath.Join(dir, Sums), info.Size()-1)
+		},
 	} {
 		w, dir := newBundle(t)
 		if err := w.Close(); err != nil {
@@ -70,17 +78,37 @@ func TestCheckFindsDamage(t *testing.T) {
 	}
 }
 
-func TestAFailedWriteLeavesNothing(t *testing.T) {
+// A directory that lacks a file does not get its name: nothing is lost silently.
+func TestAFailedWriteLeavesTheDirectoryUnfinished(t *testing.T) {
 	w, dir := newBundle(t)
 	broken := errors.New("disk full")
-	if err := w.Put("bad", func(io.Writer) error { return broken }); !errors.Is(err, broken) {
-		t.Errorf("Put = %v, want %v", err, broken)
+	err := w.Put("bad", func(io.Writer) error { return broken })
+	if !errors.Is(err, broken) || !strings.Contains(err.Error(), filepath.Join(dir+".part", "bad")) {
+		t.Errorf("Put = %v, want %v with the path", err, broken)
 	}
-	if err := w.Close(); err != nil {
+	put(t, w, "good", "whole")
+	if err := w.Close(); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("Close = %v, want ErrUnfinished", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the finished directory: %v, want none", err)
+	}
+	names, err := filepath.Glob(filepath.Join(dir+".part", "*"))
+	if err != nil || len(names) != 3 || !slices.Contains(names, filepath.Join(dir+".part", "good")) {
+		t.Errorf("left are %v, %v, want the three good files and no part of the bad one", names, err)
+	}
+	if err := Check(dir + ".part"); !errors.Is(err, ErrUnfinished) {
+		t.Errorf("Check = %v, want ErrUnfinished", err)
+	}
+}
+
+func TestAFinishedDirectoryIsNeverReplaced(t *testing.T) {
+	w, dir := newBundle(t)
+	if err := os.Mkdir(dir, 0o700); err != nil { // a rename would replace an empty directory
 		t.Fatal(err)
 	}
-	if err := Check(dir); err != nil {
-		t.Errorf("after a failed write: %v", err)
+	if err := w.Close(); !errors.Is(err, ErrExists) || !errors.Is(err, ErrUnfinished) {
+		t.Errorf("Close = %v, want ErrExists and ErrUnfinished", err)
 	}
 }
 
@@ -93,13 +121,13 @@ func TestNothingIsOverwrittenAndNothingLeavesTheDirectory(t *testing.T) {
 	if _, err := Create(filepath.Dir(dir), "one"); !errors.Is(err, ErrExists) {
 		t.Errorf("second Create = %v, want ErrExists", err)
 	}
-	for _, id := range []string{"", "..", "a/b", ".hidden", "../x"} {
+	for _, id := range []string{"", "..", "a/b", ".hidden", "../x", "one.part"} {
 		if _, err := Create(t.TempDir(), id); err == nil {
 			t.Errorf("Create(%q) succeeded", id)
 		}
 	}
 	outside := t.TempDir()
-	if err := os.Symlink(outside, filepath.Join(dir, "link")); err != nil {
+	if err := os.Symlink(outside, filepath.Join(dir+".part", "link")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"../x", "/x", "link/x"} {

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -15,14 +14,24 @@ import (
 // ErrDamaged says that a run directory does not hold what its checksums promise.
 var ErrDamaged = errors.New("damaged run directory")
 
+// ErrUnfinished says that a run directory was never finished: the run goes on, or was killed.
+var ErrUnfinished = errors.New("unfinished run directory")
+
+// maxSums is the largest list of checksums that is read, in bytes.
+const maxSums = 64 << 20
+
 // Check reads every file of the run directory and compares it with the list of checksums. It returns ErrDamaged for a
-// missing, changed or unlisted file, joined over all of them.
+// missing, changed or unlisted file and for a list that is not as it was written, joined over all of them, and
+// ErrUnfinished for a directory that is still to be recovered.
 func Check(dir string) error {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return fmt.Errorf("run directory: %w", err)
 	}
 	defer root.Close()
+	if isUnfinished(dir) {
+		return fmt.Errorf("%s: %w: if nothing writes it any more, run 'loadgen recover %s'", dir, ErrUnfinished, dir)
+	}
 	want, err := readSums(root)
 	if err != nil {
 		return fmt.Errorf("%s: %w: %w", dir, ErrDamaged, err)
@@ -30,33 +39,41 @@ func Check(dir string) error {
 	return errors.Join(checkListed(root, want), checkUnlisted(root, want))
 }
 
+// readSums reads the list. It must be the very text that its entries give, or a cut or changed byte could go unseen.
 func readSums(root *os.Root) (map[string]string, error) {
 	f, err := root.Open(Sums)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSums))
+	if err != nil {
+		return nil, err
+	}
 	want := map[string]string{}
-	lines := bufio.NewScanner(f)
-	for n := 1; lines.Scan(); n++ {
-		sum, name, ok := strings.Cut(lines.Text(), "  ")
+	for i, line := range strings.Split(strings.TrimSuffix(string(text), "\n"), "\n") {
+		sum, name, ok := strings.Cut(line, "  ")
 		if !ok || len(sum) != 2*sha256.Size || name == "" {
-			return nil, fmt.Errorf("%s:%d: not a checksum line", Sums, n)
+			return nil, fmt.Errorf("%s:%d: not a checksum line", Sums, i+1)
 		}
 		want[name] = sum
 	}
-	return want, lines.Err()
+	var again strings.Builder
+	if err := listSums(&again, want); err != nil || again.String() != string(text) {
+		return nil, fmt.Errorf("%s: not as it was written: lines are missing, there twice or out of order, or the end is", Sums)
+	}
+	return want, nil
 }
 
 func checkListed(root *os.Root, want map[string]string) error {
 	var errs []error
-	for name, sum := range want {
+	for _, name := range sortedNames(want) {
 		got, err := sumOf(root, name)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("%s: %w: %w", name, ErrDamaged, err))
-		case got != sum:
-			errs = append(errs, fmt.Errorf("%s: %w: its SHA-256 is %s, not %s", name, ErrDamaged, got, sum))
+		case got != want[name]:
+			errs = append(errs, fmt.Errorf("%s: %w: its SHA-256 is %s, not %s", name, ErrDamaged, got, want[name]))
 		}
 	}
 	return errors.Join(errs...)

@@ -19,8 +19,10 @@ type column struct {
 	read     func(r *Record, cell string) error
 }
 
-// blank is what a row is read into: what an absent column leaves.
-var blank = Record{Wave: -1, Sent: clock.Never, FirstByte: clock.Never, Done: clock.Never, Attempt: 1}
+// Blank is what a row of a table is read into: what absent columns leave.
+func Blank() Record {
+	return Record{Wave: -1, Sent: clock.Never, FirstByte: clock.Never, Done: clock.Never, Attempt: 1}
+}
 
 // columns in the order of reading: an instant that is written as a difference comes after what it differs from.
 var columns = [...]column{
@@ -85,7 +87,7 @@ func since(name string, required bool, field func(*Record) (at, from *clock.Inst
 func told(name string, field func(*Record) *time.Duration) column {
 	return column{name, false,
 		func(b []byte, r *Record) []byte {
-			if r.Server.Source == FromNowhere && r.Server.Wait() == 0 && r.Server.Exec == 0 {
+			if !r.Server.Told() {
 				return b
 			}
 			return strconv.AppendInt(b, int64(*field(r)), 10)

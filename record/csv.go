@@ -112,7 +112,7 @@ func readRow(table *csv.Reader, places []int) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("%w: %w", ErrCSV, err)
 	}
-	rec := blank
+	rec := Blank()
 	for i, place := range places {
 		if place < 0 {
 			continue

@@ -17,3 +17,6 @@ type Server struct {
 
 // Wait returns the waiting time: accepted by the gateway until dispatched.
 func (s Server) Wait() time.Duration { return s.Queue + s.Init }
+
+// Told says whether the target told anything of how the request's time was spent.
+func (s Server) Told() bool { return s.Source != FromNowhere || s.Wait() != 0 || s.Exec != 0 }

@@ -53,6 +53,17 @@ func encode(w io.Writer, doc any) error {
 	return err
 }
 
+// Line writes v as one line of JSON, as strict as the documents. Its only errors are those of w, and those of values that
+// JSON cannot hold.
+func Line(w io.Writer, v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, escapeRunes(string(b))+"\n")
+	return err
+}
+
 // escapeRunes spells characters above ASCII that act on a terminal as \u escapes. They stand only inside strings, where
 // both spellings mean the same; encoding/json has dealt with the ones below.
 func escapeRunes(doc string) string {

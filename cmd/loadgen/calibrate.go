@@ -6,7 +6,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"coldwave/bundle"
 	"coldwave/experiment"
 	"coldwave/internal/cliargs"
 	"coldwave/internal/realclock"
@@ -32,25 +31,6 @@ func (p *program) calibrateVerb() *cli.Command {
 				return cliargs.Errorf(cliargs.Invalid, "the host is too busy: %s", host.Reason)
 			}
 			return nil
-		},
-	}
-}
-
-func (p *program) checkVerb() *cli.Command {
-	return &cli.Command{
-		Name:      "check",
-		Usage:     "compare every file of a run directory with its checksum",
-		ArgsUsage: "DIR",
-		Action: func(c *cli.Context) error {
-			args, err := cliargs.Args(c, 1, 1)
-			if err != nil {
-				return err
-			}
-			if err := bundle.Check(args[0]); err != nil {
-				return cliargs.Errorf(cliargs.Storage, "%w", err)
-			}
-			_, err = fmt.Fprintf(p.stdout, "%s: every file is whole\n", args[0])
-			return err
 		},
 	}
 }

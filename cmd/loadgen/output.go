@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -15,7 +16,6 @@ import (
 	"coldwave/analysis"
 	"coldwave/bundle"
 	"coldwave/internal/cliargs"
-	"coldwave/internal/hdr"
 	"coldwave/record"
 	"coldwave/reports"
 )
@@ -89,17 +89,11 @@ func (p *program) print(c *cli.Context, asJSON func(io.Writer) error, asText fun
 	return nil
 }
 
-// file is one file of a run directory.
-type file struct {
-	name  string
-	write func(io.Writer) error
-}
-
-// keep writes all files and closes the directory. Files that could be written are kept also when others could not.
-func keep(w *bundle.Writer, files []file) error {
+// keep writes all files and finishes the directory. Files that could be written stay also when others could not.
+func keep(w *bundle.Writer, files []bundle.File) error {
 	var errs []error
 	for _, f := range files {
-		errs = append(errs, w.Put(f.name, f.write))
+		errs = append(errs, w.Put(f.Name, f.Write))
 	}
 	if err := errors.Join(append(errs, w.Close())...); err != nil {
 		return cliargs.Errorf(cliargs.Storage, "%w", err)
@@ -107,66 +101,15 @@ func keep(w *bundle.Writer, files []file) error {
 	return nil
 }
 
-// runFiles are the files that every run has: all requests, and the histograms by start kind.
-func runFiles(run *analysis.Run, meta reports.Meta, dir string) []file {
-	return []file{
-		{dir + "instances.csv", func(w io.Writer) error { return reports.InstancesCSV(w, run.Instances) }},
-		{dir + "requests.csv", func(w io.Writer) error { return record.WriteCSV(w, slices.Values(run.Records)) }},
-		{dir + "latency.hlog", func(w io.Writer) error { return writeLog(w, run, meta) }},
-		{dir + "waves.hlog", func(w io.Writer) error { return writeWaveLog(w, run, meta) }},
-		{dir + "latency.hgrm", func(w io.Writer) error { return writeHgrm(w, run) }},
-	}
-}
-
-// writeLog writes the response times of the successful requests, tagged by start kind, at the instant of their answers.
-func writeLog(w io.Writer, run *analysis.Run, meta reports.Meta) error {
-	var samples []hdr.Sample
-	for i := range run.Records {
-		if r := &run.Records[i]; r.Outcome == record.OK {
-			samples = append(samples, hdr.Sample{At: time.Duration(r.Done), Tag: r.Server.Start.String(), Value: r.Response()})
-		}
-	}
-	return hdr.WriteLog(w, logHead(run, meta), samples)
-}
-
-// writeWaveLog writes the same response times at the instant of their intended starts, tagged by wave, in windows of
-// 10 s: the buckets of the documented figures.
-func writeWaveLog(w io.Writer, run *analysis.Run, meta reports.Meta) error {
-	var samples []hdr.Sample
-	for i := range run.Records {
-		if r := &run.Records[i]; r.Outcome == record.OK {
-			tag := "no-wave"
-			if r.Wave >= 0 {
-				tag = fmt.Sprintf("wave-%d", r.Wave)
-			}
-			samples = append(samples, hdr.Sample{At: time.Duration(r.Intended), Tag: tag, Value: r.Response()})
-		}
-	}
-	head := logHead(run, meta)
-	head.Interval = analysis.DefaultWindow
-	return hdr.WriteLog(w, head, samples)
-}
-
-func logHead(run *analysis.Run, meta reports.Meta) hdr.Head {
-	return hdr.Head{
-		Comment: fmt.Sprintf("coldwave %s run=%s pattern=%s policy=%s", meta.Version, run.ID, run.Pattern, run.Policy), Start: run.Epoch,
-	}
-}
-
-func writeHgrm(w io.Writer, run *analysis.Run) error {
-	longest := hdr.MinLimit
-	for i := range run.Records {
-		longest = max(longest, run.Records[i].Response())
-	}
-	h := hdr.New(longest)
-	for i := range run.Records {
-		if r := &run.Records[i]; r.Outcome == record.OK {
-			if err := h.Record(r.Response()); err != nil {
-				return err
+// recordsOf yields the records that a run holds.
+func recordsOf(run *analysis.Run) iter.Seq2[record.Record, error] {
+	return func(yield func(record.Record, error) bool) {
+		for i := range run.Records {
+			if !yield(run.Records[i], nil) {
+				return
 			}
 		}
 	}
-	return hdr.WriteHgrm(w, h)
 }
 
 // fileName makes a name of a cell safe as a name of a folder.

@@ -101,10 +101,8 @@ func (p *program) keepAndPrint(c *cli.Context, out reports.Single) error {
 	if err != nil {
 		return cliargs.Errorf(cliargs.Storage, "%w", err)
 	}
-	files := append([]file{
-		{"run.json", func(w io.Writer) error { return reports.SingleJSON(w, out) }},
-		{"report.html", func(w io.Writer) error { return reports.SingleHTML(w, out, reports.Limits{}) }},
-	}, runFiles(&out.Run, out.Meta, "")...)
+	files := append(bundle.RunFiles(out, recordsOf(&out.Run)),
+		bundle.File{Name: "report.html", Write: func(w io.Writer) error { return reports.SingleHTML(w, out, reports.Limits{}) }})
 	report := w.File("report.html")
 	if err := keep(w, files); err != nil {
 		return err

@@ -253,7 +253,7 @@ func (p *program) keepSimulation(c *cli.Context, out reports.Single) error {
 		return cliargs.Errorf(cliargs.Storage, "%w", err)
 	}
 	d := one(out)
-	files := append([]file{{"run.json", d.json}, {"report.html", d.html}, {"report.md", d.md}}, runFiles(&out.Run, out.Meta, "")...)
+	files := append(bundle.RunFiles(out, recordsOf(&out.Run)), bundle.File{Name: "report.html", Write: d.html}, bundle.File{Name: "report.md", Write: d.md})
 	path := w.Path()
 	if err := keep(w, files); err != nil {
 		return err

@@ -164,12 +164,13 @@ func (p *program) keepVerification(c *cli.Context, out reports.Verification) (st
 	if err != nil {
 		return "", cliargs.Errorf(cliargs.Storage, "%w", err)
 	}
-	files := []file{
-		{"run.json", func(w io.Writer) error { return reports.VerificationJSON(w, out) }},
-		{"report.html", func(w io.Writer) error { return reports.VerificationHTML(w, out, reports.Limits{}) }},
+	files := []bundle.File{
+		{Name: bundle.Manifest, Write: func(w io.Writer) error { return reports.VerificationJSON(w, out) }},
+		{Name: "report.html", Write: func(w io.Writer) error { return reports.VerificationHTML(w, out, reports.Limits{}) }},
 	}
 	for i := range out.Runs {
-		files = append(files, runFiles(&out.Runs[i], out.Meta, fmt.Sprintf("%d-%s/", i+1, fileName(out.Runs[i].ID)))...)
+		run := reports.Single{Meta: out.Meta, Run: out.Runs[i]}
+		files = append(files, bundle.Within(fmt.Sprintf("%d-%s/", i+1, fileName(run.Run.ID)), bundle.RunFiles(run, recordsOf(&run.Run)))...)
 	}
 	return w.File("report.html"), keep(w, files)
 }

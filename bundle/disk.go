@@ -1,0 +1,70 @@
+package bundle
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// disk is what a Writer needs of the system: one directory. Tests make its calls fail one by one (F6).
+type disk interface {
+	MkdirAll(dir string) error
+	Create(name string) (diskFile, error) // fails if it exists
+	Rename(from, to string) error
+	Remove(name string) error
+	Sync(dir string) error                 // makes what happened to names in the folder durable
+	Finish(unfinished, final string) error // gives the directory its name
+	Close() error
+}
+
+// diskFile is an open file.
+type diskFile interface {
+	io.Writer
+	Sync() error
+	Close() error
+}
+
+// rootDisk is a directory that no name leads out of.
+type rootDisk struct{ root *os.Root }
+
+func (d rootDisk) MkdirAll(dir string) error { return d.root.MkdirAll(dir, 0o700) }
+
+func (d rootDisk) Create(name string) (diskFile, error) {
+	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err // a nil *os.File in the interface would not be nil
+	}
+	return f, nil
+}
+
+func (d rootDisk) Rename(from, to string) error { return d.root.Rename(from, to) }
+
+func (d rootDisk) Remove(name string) error { return d.root.Remove(name) }
+
+func (d rootDisk) Sync(dir string) error {
+	f, err := d.root.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}
+
+// Finish renames the directory. Rename would replace an empty one of that name.
+func (d rootDisk) Finish(unfinished, final string) error {
+	if _, err := os.Lstat(final); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", final, ErrExists)
+	}
+	if err := os.Rename(unfinished, final); err != nil {
+		return err
+	}
+	parent, err := os.Open(filepath.Dir(final))
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
+}
+
+func (d rootDisk) Close() error { return d.root.Close() }
