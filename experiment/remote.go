@@ -93,6 +93,8 @@ type life struct {
 	ID      int32          `json:"id"`
 	Cause   string         `json:"cause"`
 	First   string         `json:"first"`
+	Node    int32          `json:"node"`
+	Cached  bool           `json:"cached"`
 	Started clock.Instant  `json:"started_ns"`
 	Ready   *clock.Instant `json:"ready_ns"`
 	Stopped *clock.Instant `json:"stopped_ns"`
@@ -113,7 +115,7 @@ func (r *remote) instances(ctx context.Context) ([]record.Instance, error) {
 	var out []record.Instance
 	for _, l := range lives {
 		in := record.Instance{
-			ID: l.ID, Cause: l.Cause, First: l.First, Started: l.Started.Add(r.offset), Ready: r.instant(l.Ready), Stopped: r.instant(l.Stopped),
+			ID: l.ID, Cause: l.Cause, First: l.First, Node: l.Node, Cached: l.Cached, Started: l.Started.Add(r.offset), Ready: r.instant(l.Ready), Stopped: r.instant(l.Stopped),
 			Failed: l.Failed, Served: l.Served, Busy: l.Busy,
 		}
 		if in.Stopped >= 0 {

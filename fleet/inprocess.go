@@ -21,9 +21,16 @@ const openLead = 5 * time.Millisecond
 // Draw says how an instance starts.
 type Draw func(gateway.StartRequest) platform.StartUp
 
-// FromDraws draws start-ups from a profile, by the instance's id and the demand of the arrival that caused it.
+// FromDraws draws start-ups from a profile, by the instance's id and the demand of the arrival that caused it. On a node
+// that holds the code they skip the download.
 func FromDraws(d platform.Draws) Draw {
-	return func(r gateway.StartRequest) platform.StartUp { return d.StartUp(int64(r.Instance), r.Demand) }
+	return func(r gateway.StartRequest) platform.StartUp {
+		up := d.StartUp(int64(r.Instance), r.Demand)
+		if r.Cached {
+			up = up.Without(platform.StageDownload)
+		}
+		return up
+	}
 }
 
 // Config is what an InProcess fleet is made of.

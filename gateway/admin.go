@@ -45,6 +45,7 @@ func (g *Gateway) AdminHandler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { g.health(w) })
 	mux.HandleFunc("GET /stats", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, g.statsView()) })
 	mux.HandleFunc("GET /instances", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, g.instancesView()) })
+	mux.HandleFunc("GET /nodes", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, g.nodesView()) })
 	mux.HandleFunc("GET /decisions", g.serveDecisions)
 	mux.HandleFunc("GET /scale", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, g.scaleView()) })
 	mux.Handle("GET /metrics", promhttp.HandlerFor(g.stats.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))

@@ -92,6 +92,7 @@ type pipeFleet struct {
 	total time.Duration                       // C; the start takes C − exec − h of the arrival that caused it
 	draw  func(StartRequest) platform.StartUp // in place of total, if set
 	fails func(id scheduler.InstanceID) bool
+	slow  bool // a stop takes a nanosecond, as in the simulator with nodes
 	lost  chan Loss
 	mu    sync.Mutex
 	up    map[scheduler.InstanceID]*http.Server
@@ -142,7 +143,12 @@ func serveDemand(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, "ok\n")
 }
 
-func (f *pipeFleet) Stop(_ context.Context, id scheduler.InstanceID, _ time.Duration) error {
+func (f *pipeFleet) Stop(ctx context.Context, id scheduler.InstanceID, _ time.Duration) error {
+	if f.slow {
+		if err := f.clock.WaitUntil(ctx, f.clock.Now()+1); err != nil {
+			return err
+		}
+	}
 	f.mu.Lock()
 	s := f.up[id]
 	delete(f.up, id)
@@ -178,6 +184,7 @@ type bubble struct {
 type bubbleConfig struct {
 	policy   scheduler.Policy
 	core     scheduler.Config
+	nodes    scheduler.Nodes
 	limits   Limits
 	handover time.Duration
 	cold     time.Duration
@@ -187,11 +194,12 @@ func newBubble(t *testing.T, cfg bubbleConfig) *bubble {
 	t.Helper()
 	b := &bubble{t: t, clock: realclock.Timers(time.Now()), net: newPipeNet(), served: make(chan error, 1)}
 	b.fleet = newPipeFleet(b.net, b.clock, cfg.cold)
+	b.fleet.slow = cfg.nodes.On()
 	if cfg.core.Max == 0 {
 		cfg.core.Max = scheduler.Unlimited
 	}
 	g, err := New(Config{Clock: b.clock, Dial: b.net.dial, Settle: synctest.Wait, Limits: cfg.limits,
-		Functions: []Function{{Spec: workload.Function{Name: "f"}, Policy: cfg.policy, Core: cfg.core, Provisioner: b.fleet,
+		Functions: []Function{{Spec: workload.Function{Name: "f"}, Policy: cfg.policy, Core: cfg.core, Nodes: cfg.nodes, Provisioner: b.fleet,
 			Handover: cfg.handover, Why: func(c uint8) string { return policies.Why(c).String() }, PolicyName: "test"}}})
 	if err != nil {
 		t.Fatal(err)

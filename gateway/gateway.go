@@ -26,6 +26,7 @@ type Function struct {
 	PolicyName  string             // how /scale calls it
 	Why         func(uint8) string // names the policy's reasons for a start; nil: they are not shown
 	Core        scheduler.Config   // limits of instances
+	Nodes       scheduler.Nodes    // on which they are placed; the zero Nodes: nowhere in particular
 	Handover    time.Duration      // from the end of an answer until its slot is free, ≥ 0
 	Provisioner Provisioner        // belongs to this function alone: ids of instances are per function
 }
@@ -76,7 +77,7 @@ func (c *Config) Validate() error {
 		case f.Handover < 0:
 			wrong("function %q: handover %v: must be ≥ 0", name, f.Handover)
 		}
-		if err := f.Core.Validate(); err != nil {
+		if err := errors.Join(f.Core.Validate(), f.Nodes.Validate()); err != nil {
 			wrong("function %q: %w", name, err)
 		}
 		seen[name] = true
@@ -223,6 +224,7 @@ type Counts struct {
 	Busy     int
 	Queued   int // requests that wait
 	InFlight int // requests on instances
+	Nodes    int // in use
 }
 
 // Counts returns the state of all functions together, without stopping anything: cheap enough for a progress display.
@@ -236,6 +238,7 @@ func (g *Gateway) Counts() Counts {
 		c.Busy += l.Busy
 		c.Queued += l.Waiting
 		c.InFlight += l.Running
+		c.Nodes += l.Nodes
 	}
 	return c
 }

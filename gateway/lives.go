@@ -38,14 +38,16 @@ func newLives(limit int) *lives {
 }
 
 // begin notes a start and returns its life.
-func (l *lives) begin(id scheduler.InstanceID, cause string, at clock.Instant, cancel context.CancelFunc) *life {
+func (l *lives) begin(a scheduler.Action, r StartRequest, cancel context.CancelFunc) *life {
 	in := &life{
-		Instance: record.Instance{ID: int32(id), Cause: cause, Started: at, Ready: clock.Never, Stopped: clock.Never},
-		state:    scheduler.Starting, cancel: cancel, started: make(chan struct{}),
+		Instance: record.Instance{
+			ID: int32(a.Inst), Cause: r.Cause, Node: int32(a.Status), Cached: r.Cached, Started: a.At, Ready: clock.Never, Stopped: clock.Never,
+		},
+		state: scheduler.Starting, cancel: cancel, started: make(chan struct{}),
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.alive[id] = in
+	l.alive[a.Inst] = in
 	return in
 }
 

@@ -15,6 +15,7 @@ import (
 	"coldwave/internal/clock"
 	"coldwave/internal/realclock"
 	"coldwave/internal/rng"
+	"coldwave/platform"
 	"coldwave/record"
 	"coldwave/scheduler"
 	"coldwave/scheduler/policies"
@@ -61,7 +62,7 @@ func (w *world) simulate(t *testing.T, e policies.Entry, seen *sightings) course
 	t.Helper()
 	witness := &witness{Policy: mustPolicy(w.reading(e))}
 	res, err := sim.Run(sim.Config{
-		Schedule: w.schedule, Policy: witness, Limits: w.limits, Changes: w.changes, Platform: w, Faults: mishaps{world: w},
+		Schedule: w.schedule, Policy: witness, Limits: w.limits, Nodes: w.nodes, Changes: w.changes, Platform: w, Faults: mishaps{world: w},
 		Handover: w.handover, Seed: w.seed, Trace: sim.Actions,
 	})
 	if err != nil {
@@ -115,7 +116,7 @@ type memoryFleet struct {
 
 func newMemoryFleet(w *world, p scheduler.Policy) *memoryFleet {
 	f := &memoryFleet{
-		w: w, clock: realclock.Timers(time.Now()), core: scheduler.New(p, w.limits, w.seed), calls: make([]*workload.Arrival, 1),
+		w: w, clock: realclock.Timers(time.Now()), core: scheduler.NewOn(p, w.limits, w.nodes, w.seed), calls: make([]*workload.Arrival, 1),
 		late: func(scheduler.Event) time.Duration { return 0 }, due: map[clock.Instant][]Message{},
 	}
 	f.loop = NewLoop(f.clock, f.core, f.carry, nil)
@@ -194,9 +195,12 @@ func (f *memoryFleet) carry(a scheduler.Action) {
 		f.assign(a)
 	case scheduler.Start:
 		f.start(a)
-	case scheduler.Stop: // may be over at once: no policy reads that
-		at := mishaps{world: f.w}.Stopped(int64(a.Inst), a.At)
-		f.plan(max(at, a.At), Message{Event: scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst}})
+	case scheduler.Stop: // may be over at once if no policy reads that; on a node one does
+		at := max(a.At, mishaps{world: f.w}.Stopped(int64(a.Inst), a.At))
+		if f.w.nodes.On() {
+			at = max(at, a.At+1)
+		}
+		f.plan(at, Message{Event: scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst}})
 	default:
 	}
 }
@@ -213,6 +217,9 @@ func (f *memoryFleet) assign(a scheduler.Action) {
 
 func (f *memoryFleet) start(a scheduler.Action) {
 	up := f.w.StartUp(int64(a.Inst), workload.Demand{})
+	if f.core.Cached(a.Inst) {
+		up = up.Without(platform.StageDownload)
+	}
 	if up.Fails {
 		f.consequence(a.At, a.At.Add(up.Total), scheduler.Event{Kind: scheduler.Failed, Inst: a.Inst})
 		return
@@ -321,7 +328,7 @@ type sightings struct {
 // states are what must have happened, beside the ties.
 var states = []string{
 	"a start failed", "an instance crashed", "a request was rejected", "a request was lost", "a waiting client left",
-	"a client left while it was served", "an instance stopped", "an event came too late",
+	"a client left while it was served", "an instance stopped", "an event came too late", "a start skipped the download", "a node was given back",
 }
 
 func (s *sightings) add(w *witness, res sim.Result) {
@@ -336,6 +343,7 @@ func (s *sightings) add(w *witness, res sim.Result) {
 	for _, in := range res.Instances {
 		s.note("a start failed", in.Failed && in.Ready == clock.Never)
 		s.note("an instance crashed", in.Failed && in.Ready != clock.Never)
+		s.note("a start skipped the download", in.Cached)
 	}
 	for _, a := range res.Actions {
 		left := a.Do == scheduler.End && a.Status == 499
@@ -344,6 +352,7 @@ func (s *sightings) add(w *witness, res sim.Result) {
 		s.note("a waiting client left", left && a.Inst == 0)
 		s.note("a client left while it was served", left && a.Inst != 0)
 		s.note("an instance stopped", a.Do == scheduler.Stop)
+		s.note("a node was given back", a.Do == scheduler.Reclaim)
 	}
 	s.note("an event came too late", res.Stale > 0)
 }

@@ -29,40 +29,54 @@ func TestParityWithTheSimulator(t *testing.T) {
 		max             int
 		fails           float64
 		handover        time.Duration
+		nodes           scheduler.Nodes
 	}{
-		{"fc-ramp", "fc-race", scheduler.Unlimited, 0, 0},
-		{"fc-ramp", "fc-bound", scheduler.Unlimited, 0, 0},
-		{"fc-burst", "fc-race", 10, 0, 2 * time.Millisecond},
-		{"fc-burst", "fc-bound", 10, 0, 0},
-		{"fc-burst", "fc-race", scheduler.Unlimited, 0.25, 0},
-		{"fc-burst", "fc-bound", scheduler.Unlimited, 0.25, 0},
-		{"fc-burst", "fc-race:idle_timeout=5s", scheduler.Unlimited, 0, 0},
-		{"fc-ramp", "lambda:scaling_rate=5", scheduler.Unlimited, 0.25, 0},
-		{"fc-burst", "keepalive:idle_timeout=10s", 10, 0, 0},
-		{"fc-burst", "hybrid-histogram:standard_keep_alive=5s", scheduler.Unlimited, 0.25, 0},
-		{"fc-burst", "fixed", scheduler.Unlimited, 0.25, 2 * time.Millisecond},
+		{"fc-ramp", "fc-race", scheduler.Unlimited, 0, 0, scheduler.Nodes{}},
+		{"fc-ramp", "fc-bound", scheduler.Unlimited, 0, 0, scheduler.Nodes{}},
+		{"fc-burst", "fc-race", 10, 0, 2 * time.Millisecond, scheduler.Nodes{}},
+		{"fc-burst", "fc-bound", 10, 0, 0, scheduler.Nodes{}},
+		{"fc-burst", "fc-race", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{}},
+		{"fc-burst", "fc-bound", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{}},
+		{"fc-burst", "fc-race:idle_timeout=5s", scheduler.Unlimited, 0, 0, scheduler.Nodes{}},
+		{"fc-ramp", "lambda:scaling_rate=5", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{}},
+		{"fc-burst", "keepalive:idle_timeout=10s", 10, 0, 0, scheduler.Nodes{}},
+		{"fc-burst", "hybrid-histogram:standard_keep_alive=5s", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{}},
+		{"fc-burst", "fixed", scheduler.Unlimited, 0.25, 2 * time.Millisecond, scheduler.Nodes{}},
+		{"fc-ramp", "fc-race", scheduler.Unlimited, 0, 0, scheduler.Nodes{Count: 9, Slots: 4, Keep: time.Minute, Cache: true}},
+		{"fc-burst", "fc-bound:spread=true,idle_timeout=5s", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{Count: 4, Slots: 3, Keep: 3 * time.Second, Cache: true}},
+		{"fc-burst", "openwhisk", scheduler.Unlimited, 0.25, 0, scheduler.Nodes{Count: 3, Slots: 4, Keep: time.Second, Cache: true}},
+		{"fc-ramp", "openwhisk:fpc=true", scheduler.Unlimited, 0, 2 * time.Millisecond, scheduler.Nodes{Count: 10, Slots: 4}},
 	} {
 		for seed := uint64(1); seed <= paritySeeds; seed++ {
-			t.Run(fmt.Sprintf("%s/%s/max=%d/fails=%v/seed=%d", c.pattern, c.policy, c.max, c.fails, seed), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s/%s/max=%d/fails=%v/nodes=%d/seed=%d", c.pattern, c.policy, c.max, c.fails, c.nodes.Count, seed), func(t *testing.T) {
 				profile := platform.Default()
 				profile.FailRatio = c.fails
 				draws := profile.Draws(seed)
 				schedule := documentedSchedule(t, c.pattern, draws, seed)
 				limits := scheduler.Config{Max: c.max}
-				want, err := sim.Run(sim.Config{Schedule: schedule, Policy: mustPolicy(c.policy), Limits: limits, Platform: draws,
+				want, err := sim.Run(sim.Config{Schedule: schedule, Policy: mustPolicy(c.policy), Limits: limits, Nodes: c.nodes, Platform: draws,
 					Handover: c.handover, Seed: seed, Trace: sim.Actions})
 				if err != nil {
 					t.Fatal(err)
 				}
 				synctest.Test(t, func(t *testing.T) {
-					b := newBubble(t, bubbleConfig{policy: mustPolicy(c.policy), core: limits, handover: c.handover})
+					b := newBubble(t, bubbleConfig{policy: mustPolicy(c.policy), core: limits, nodes: c.nodes, handover: c.handover})
 					defer b.end()
-					b.fleet.draw = func(r StartRequest) platform.StartUp { return draws.StartUp(int64(r.Instance), r.Demand) }
+					b.fleet.draw = func(r StartRequest) platform.StartUp { return startOn(draws, r) }
 					compareRuns(t, b, replay(b, schedule), want)
 				})
 			})
 		}
 	}
+}
+
+// startOn is the start-up of an instance on its node.
+func startOn(draws platform.Draws, r StartRequest) platform.StartUp {
+	up := draws.StartUp(int64(r.Instance), r.Demand)
+	if r.Cached {
+		up = up.Without(platform.StageDownload)
+	}
+	return up
 }
 
 func documentedSchedule(t *testing.T, name string, demands workload.Demands, seed uint64) *workload.Schedule {
@@ -118,5 +132,8 @@ func compareRuns(t *testing.T, b *bubble, replies []reply, want sim.Result) {
 	}
 	if d := cmp.Diff(want.Instances, b.g.Instances()); d != "" {
 		t.Errorf("instances differ (-sim +gateway):\n%s", d)
+	}
+	if d := cmp.Diff(want.Nodes, b.g.Nodes()); d != "" {
+		t.Errorf("nodes differ (-sim +gateway):\n%s", d)
 	}
 }

@@ -26,6 +26,7 @@ const tie = 10 * time.Millisecond
 type world struct {
 	seed     uint64
 	limits   scheduler.Config
+	nodes    scheduler.Nodes
 	changes  []sim.Change
 	handover time.Duration
 	lingers  int64   // an instance that is told to stop takes up to so many ties
@@ -44,6 +45,7 @@ func worldOf(seed uint64) *world {
 		fail: oneOf(&d, 0, 0.1, 0.3), crash: oneOf(&d, 0, 0.2, 0.5), breaks: oneOf(&d, 0, 0.02), leave: oneOf(&d, 0, 0.1, 0.3),
 		limits: scheduler.Config{Max: oneOf(&d, 4, 9, 20, scheduler.Unlimited), Min: oneOf(&d, 0, 0, 2), Limit: oneOf[int32](&d, 1, 1, 1, 3)},
 	}
+	w.nodes = oneOf(&d, scheduler.Nodes{}, scheduler.Nodes{Count: 3, Slots: 2, Keep: 2 * time.Second, Cache: true}, scheduler.Nodes{Count: 10, Slots: 4, Keep: 500 * time.Millisecond, Cache: true})
 	w.schedule = &workload.Schedule{Seed: seed, Function: workload.Function{Name: "f", Concurrency: int(w.limits.Limit)}}
 	at := clock.Instant(0)
 	for seq := range int64(parityArrivals) {
@@ -92,7 +94,10 @@ func (w *world) demand(seq int64) workload.Demand {
 // StartUp takes up to sixty ties.
 func (w *world) StartUp(instance int64, _ workload.Demand) platform.StartUp {
 	d := rng.NewKey(w.seed, "parity start-up").Draw(instance)
-	return platform.StartUp{Total: tie * time.Duration(1+d.Int64N(60)), Fails: d.Float64() < w.fail}
+	n := time.Duration(1 + d.Int64N(60))
+	up := platform.StartUp{Total: tie * n, Fails: d.Float64() < w.fail}
+	up.Stages[platform.StageDownload] = tie * (n / 4)
+	return up
 }
 
 // RequestFails is true for one body in sixteen.

@@ -29,6 +29,7 @@ type StartRequest struct {
 	Instance scheduler.InstanceID
 	Node     string          // where it was placed; empty: anywhere
 	Zone     string          // of the node; empty: not told
+	Cached   bool            // the node holds the code: the start skips the download
 	Cause    string          // X-Request-Id of the arrival that caused the start; empty: none
 	Demand   workload.Demand // of that arrival: a simulated start-up time depends on it
 	Decided  clock.Instant   // when the core decided: the start-up time counts from here

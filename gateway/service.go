@@ -23,6 +23,7 @@ type service struct {
 	loop   *Loop      // any goroutine
 	lives  *lives     // any goroutine
 	made   *decisions // any goroutine
+	nodes  nodes      // any goroutine
 	queue  int
 	calls  map[scheduler.RequestID]*call
 	last   scheduler.RequestID
@@ -37,8 +38,8 @@ type service struct {
 func newService(fn Function, cfg Config) *service {
 	s := &service{
 		fn: fn, limits: cfg.Limits, clock: cfg.Clock, log: cfg.Log.With("function", fn.Spec.Name),
-		core:  scheduler.New(fn.Policy, fn.Core, cfg.Seed),
-		lives: newLives(cfg.Limits.Lives), made: newDecisions(cfg.Limits.Decisions),
+		core:  scheduler.NewOn(fn.Policy, fn.Core, fn.Nodes, cfg.Seed),
+		lives: newLives(cfg.Limits.Lives), made: newDecisions(cfg.Limits.Decisions), nodes: nodes{limit: cfg.Limits.Lives},
 		queue: cfg.Limits.queueFor(fn.Core), calls: map[scheduler.RequestID]*call{},
 	}
 	s.base, s.stopAll = context.WithCancel(context.Background())
@@ -115,7 +116,11 @@ func (s *service) carry(a scheduler.Action) {
 		c.abort(ErrLost)
 	case scheduler.End:
 		s.finish(c, a, errGone)
-	case scheduler.Queue, scheduler.Mark, scheduler.Take, scheduler.Reclaim:
+	case scheduler.Take:
+		s.nodes.take(a.Status, a.At)
+	case scheduler.Reclaim:
+		s.nodes.reclaim(a.Status, a.At)
+	case scheduler.Queue, scheduler.Mark:
 	}
 }
 

@@ -10,12 +10,15 @@ import (
 
 // start makes an instance in the background and posts Ready or Failed.
 func (s *service) start(c *call, a scheduler.Action) {
-	r := StartRequest{Function: s.fn.Spec, Revision: s.fn.Revision, Instance: a.Inst, Decided: a.At}
+	r := StartRequest{
+		Function: s.fn.Spec, Revision: s.fn.Revision, Instance: a.Inst, Decided: a.At,
+		Node: nodeName(a.Status), Cached: a.Status != 0 && s.core.Cached(a.Inst),
+	}
 	if c != nil {
 		r.Cause, r.Demand = c.name, c.demand
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.limits.StartTime)
-	in := s.lives.begin(a.Inst, r.Cause, a.At, cancel)
+	in := s.lives.begin(a, r, cancel)
 	s.work.Go(func() {
 		defer close(in.started)
 		defer cancel()

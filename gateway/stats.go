@@ -69,6 +69,7 @@ func loadGauges(svc *service) []prometheus.Collector {
 		gauge("instances_starting", "Instances that are starting.", func(l *scheduler.Load) int { return l.Starting }),
 		gauge("instances_idle", "Instances with no request.", func(l *scheduler.Load) int { return l.Idle }),
 		gauge("instances_busy", "Instances with requests.", func(l *scheduler.Load) int { return l.Busy }),
+		gauge("nodes", "Nodes in use.", func(l *scheduler.Load) int { return l.Nodes }),
 		gauge("requests_queued", "Requests that wait.", func(l *scheduler.Load) int { return l.Waiting }),
 		gauge("requests_running", "Requests on instances.", func(l *scheduler.Load) int { return l.Running }),
 	}

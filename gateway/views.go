@@ -30,6 +30,7 @@ type functionView struct {
 	Idle      int    `json:"idle"`
 	Busy      int    `json:"busy"`
 	Draining  int    `json:"draining"`
+	Nodes     int    `json:"nodes"` // in use
 	Queued    int    `json:"queued"`
 	Running   int    `json:"running"`
 	QueueFull int64  `json:"queue_full"` // requests turned away for that
@@ -61,7 +62,7 @@ func (s *service) view() functionView {
 	l := s.load.Load()
 	_, made := s.made.last(0)
 	return functionView{
-		Name: s.fn.Spec.Name, Alive: alive(l), Starting: l.Starting, Idle: l.Idle, Busy: l.Busy, Draining: l.Draining,
+		Name: s.fn.Spec.Name, Alive: alive(l), Starting: l.Starting, Idle: l.Idle, Busy: l.Busy, Draining: l.Draining, Nodes: l.Nodes,
 		Queued: l.Waiting, Running: l.Running, QueueFull: s.full.Load(), Arrived: l.Arrived, Started: l.Started,
 		Events: l.Events, Stale: l.Stale, Decisions: made,
 	}
@@ -72,8 +73,10 @@ type instanceView struct {
 	ID       int32          `json:"id"`
 	State    string         `json:"state"`
 	Address  *string        `json:"address"`
-	Cause    *string        `json:"cause"` // request id of the arrival that caused the start
-	First    *string        `json:"first"` // request id of the first request that was sent to it
+	Cause    *string        `json:"cause"`  // request id of the arrival that caused the start
+	First    *string        `json:"first"`  // request id of the first request that was sent to it
+	Node     *int32         `json:"node"`   // null: it is placed nowhere in particular
+	Cached   bool           `json:"cached"` // its start skipped the download
 	Started  clock.Instant  `json:"started_ns"`
 	Ready    *clock.Instant `json:"ready_ns"`
 	Stopped  *clock.Instant `json:"stopped_ns"`
@@ -89,6 +92,7 @@ func (g *Gateway) instancesView() []instanceView {
 		for _, in := range s.lives.all(g.cfg.Clock.Now()) {
 			out = append(out, instanceView{
 				Function: s.fn.Spec.Name, ID: in.ID, State: in.state.String(), Address: known(in.addr), Cause: known(in.Cause), First: known(in.First),
+				Node: placed(in.Node), Cached: in.Cached,
 				Started: in.Started, Ready: instant(in.Ready), Stopped: instant(in.Stopped), Failed: in.Failed,
 				Served: in.Served, InFlight: in.inFlight, Busy: int64(in.Busy),
 			})
@@ -128,6 +132,7 @@ type decisionView struct {
 	Status   int16         `json:"status"`   // 0: none
 	Start    *string       `json:"start"`    // start kind of an assign
 	Why      *string       `json:"why"`      // the policy's reason for a start
+	Node     *int32        `json:"node"`     // of a start, a take or a reclaim
 }
 
 func (g *Gateway) decisionsView(n int) []decisionsView {
@@ -144,11 +149,14 @@ func (g *Gateway) decisionsView(n int) []decisionsView {
 }
 
 func (s *service) decisionView(d decision) decisionView {
-	v := decisionView{At: d.At, Action: d.Do.String(), Request: int64(d.Req), Name: known(d.Name), Instance: int32(d.Inst), Status: d.Status}
+	v := decisionView{At: d.At, Action: d.Do.String(), Request: int64(d.Req), Name: known(d.Name), Instance: int32(d.Inst), Status: d.Status, Node: nodeOf(d.Action)}
 	switch d.Do {
 	case scheduler.Assign:
 		v.Start = known(record.StartKind(d.Code).String())
+	case scheduler.Take, scheduler.Reclaim:
+		v.Status = 0
 	case scheduler.Start:
+		v.Status = 0
 		if s.fn.Why != nil {
 			v.Why = known(s.fn.Why(d.Code))
 		}

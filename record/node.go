@@ -32,5 +32,24 @@ func (n *Nodes) Reclaim(id int32, at clock.Instant) {
 	}
 }
 
+// Keep forgets the oldest uses that are over when there are more than twice as many as n, down to n.
+func (n *Nodes) Keep(most int) {
+	if len(n.all) <= 2*most {
+		return
+	}
+	kept, over := n.all[:0], len(n.all)-most
+	for _, use := range n.all {
+		if over > 0 && use.Reclaimed != clock.Never {
+			over--
+			continue
+		}
+		if use.Reclaimed == clock.Never {
+			n.open[use.ID] = len(kept)
+		}
+		kept = append(kept, use)
+	}
+	n.all = kept
+}
+
 // All returns a copy of all uses so far.
 func (n *Nodes) All() []Node { return append([]Node(nil), n.all...) }

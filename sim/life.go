@@ -51,12 +51,16 @@ func (s *run) start(a *scheduler.Action) {
 	s.agenda.push(entry{a.At.Add(max(1, up.Total)), keyOf(kind, 0, int64(a.Inst))})
 }
 
-// stop plans the end of an instance that was told to stop. It may be gone at the same instant: no policy reads that.
+// stop plans the end of an instance that was told to stop. It may be gone at the same instant if no policy reads that. On
+// a node one does: there is room again.
 func (s *run) stop(a *scheduler.Action) {
 	s.lives.Get(int64(a.Inst)).stopping = true
 	at := a.At
 	if s.cfg.Faults != nil {
 		at = max(at, s.cfg.Faults.Stopped(int64(a.Inst), at))
+	}
+	if s.cfg.Nodes.On() {
+		at = max(at, a.At+1)
 	}
 	s.agenda.push(entry{at, keyOf(scheduler.Stopped, 0, int64(a.Inst))})
 }

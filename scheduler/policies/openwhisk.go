@@ -152,7 +152,7 @@ func (p *OpenWhisk) Handle(c *scheduler.Control, ev scheduler.Event) {
 func (p *OpenWhisk) arrival(c *scheduler.Control, r scheduler.RequestID) {
 	action := p.actionOf(r)
 	_, call := p.calls.New()
-	call.action = action
+	*call = owCall{action: action}
 	status := int16(0)
 	switch k := -1; {
 	case p.minute.over(c.Now(), p.o.PerMinute) || p.o.Concurrent > 0 && c.Running()+c.Waiting() >= p.o.Concurrent:

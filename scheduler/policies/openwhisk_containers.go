@@ -94,8 +94,7 @@ func (p *owContainers) launch(c *scheduler.Control, k int, action int16, why Why
 		n = scheduler.NodeID(k + 1)
 	}
 	i := c.StartOn(n, uint8(why), r)
-	_, in := p.containers.New()
-	in.invoker, in.action = int16(k), action
+	p.containers.Add(owContainer{invoker: int16(k), action: action})
 	return i
 }
 

@@ -126,8 +126,7 @@ func (p *OWScheduler) Handle(c *scheduler.Control, ev scheduler.Event) {
 
 func (p *OWScheduler) arrival(c *scheduler.Control, r scheduler.RequestID) {
 	action := p.actionOf(r)
-	_, call := p.calls.New()
-	call.action = action
+	p.calls.Add(owCall{action: action})
 	q := &p.queues[action]
 	if q.existing+q.starting == 0 && q.row.first == 0 {
 		*q = owQueue{} // a queue without containers and requests is removed, with what it has learnt
