@@ -18,7 +18,7 @@ func writeForever(path string) {
 	s, err := Open(ctx, path)
 	for k := 0; err == nil; k++ {
 		if err = s.Add(ctx, aRun(fmt.Sprintf("p%d-%d", os.Getpid(), k), k%1000)); err == nil {
-			fmt.Println(k)
+			fmt.Fprintln(os.Stdout, k)
 		}
 	}
 	fmt.Fprintln(os.Stderr, err)

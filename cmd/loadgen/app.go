@@ -38,7 +38,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		ErrWriter:   stderr,
 		Commands: []*cli.Command{
 			p.verifyVerb(), p.runVerb(), p.simulateVerb(), p.compareVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
-			p.calibrateVerb(), p.checkVerb(), p.schemaVerb(), p.versionVerb(),
+			p.historyVerb(), p.calibrateVerb(), p.checkVerb(), p.schemaVerb(), p.versionVerb(),
 		},
 	}
 }

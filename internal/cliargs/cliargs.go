@@ -109,6 +109,9 @@ func prepare(app *cli.App) {
 func prepareCommand(c *cli.Command) {
 	c.OnUsageError = usageError
 	c.HideHelpCommand = true
+	if len(c.Subcommands) > 0 && c.Action == nil {
+		c.Action = unknownSubverb
+	}
 	for _, s := range c.Subcommands {
 		prepareCommand(s)
 	}
@@ -125,6 +128,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 func verbOf(c *cli.Context) string {
 	if c.Command == nil || c.Command.Name == "" || c.Command.Name == c.App.Name {
 		return ""
+	}
+	if inner, found := strings.CutPrefix(c.Command.HelpName, c.App.Name+" "); found { // with the verb above it
+		return " " + inner
 	}
 	return " " + c.Command.Name
 }
@@ -151,6 +157,20 @@ func unknownVerb(c *cli.Context) error {
 	}
 	verb := c.Args().First()
 	return Errorf(Usage, "unknown verb %q%s; run '%s --help'", verb, spell.Hint(verb, names), c.App.Name)
+}
+
+// unknownSubverb is what a verb does that has others below it: it needs one of them.
+func unknownSubverb(c *cli.Context) error {
+	var names []string
+	for _, v := range c.Command.Subcommands {
+		names = append(names, v.Name)
+	}
+	call := c.App.Name + verbOf(c)
+	if !c.Args().Present() {
+		return Errorf(Usage, "%s needs one of %s; run '%s --help'", c.Command.Name, strings.Join(names, ", "), call)
+	}
+	verb := c.Args().First()
+	return Errorf(Usage, "unknown verb %[1]q of %[3]s%[2]s; run '%[4]s --help'", verb, spell.Hint(verb, names), c.Command.Name, call)
 }
 
 // Args checks the number of arguments and that none of them looks like a flag.
