@@ -46,6 +46,7 @@ var columns = [...]column{
 	number("bytes_in", false, func(r *Record) *int64 { return &r.BytesIn }),
 	number("bytes_out", false, func(r *Record) *int64 { return &r.BytesOut }),
 	number("attempt", false, func(r *Record) *int32 { return &r.Attempt }),
+	text("revision", func(r *Record) *string { return &r.Server.Revision }),
 }
 
 type integer interface{ ~int | ~int32 | ~int64 }

@@ -32,7 +32,7 @@ func anyRecord(r *rand.Rand, seq int64) Record {
 	if r.IntN(3) > 0 {
 		rec.Server = Server{
 			Queue: time.Duration(r.Int64N(1e9)), Init: time.Duration(r.Int64N(1e9)), Exec: time.Duration(r.Int64N(1e9)),
-			Instance: "i, \"7\"", Start: StartKind(r.UintN(uint(StartKinds))), StartBy: StartBy(r.UintN(uint(StartBys))),
+			Instance: "i, \"7\"", Revision: "v, 2", Start: StartKind(r.UintN(uint(StartKinds))), StartBy: StartBy(r.UintN(uint(StartBys))),
 			Source: Source(r.UintN(uint(Sources))),
 		}
 	}
@@ -84,11 +84,11 @@ func TestCSVRoundTrip(t *testing.T) {
 func TestCSVIsThisText(t *testing.T) {
 	rec := Record{Seq: 3, Wave: 1, Intended: 10_000_000_000, Sent: 10_000_050_000, FirstByte: 10_112_000_000, Done: 10_112_500_000,
 		Outcome: OK, Status: 200, Attempt: 1, BytesIn: 12,
-		Server: Server{Exec: 100 * time.Millisecond, Instance: "i-1", Start: Warm, StartBy: ByNone, Source: FromHeader}}
+		Server: Server{Exec: 100 * time.Millisecond, Instance: "i-1", Revision: "v2", Start: Warm, StartBy: ByNone, Source: FromHeader}}
 	dropped := Record{Seq: 4, Wave: -1, Intended: 1, Sent: clock.Never, FirstByte: clock.Never, Done: 1, Outcome: Dropped, Cause: "=cmd"}
-	want := "seq,wave,intended_ns,send_lag_ns,response_ns,service_ns,ttfb_ns,status,outcome,outcome_cause,start_kind,start_source,start_by,instance_id,queue_ns,init_ns,exec_ns,bytes_in,bytes_out,attempt\n" +
-		"3,1,10000000000,50000,112500000,112450000,111950000,200,ok,,warm,header,none,\"i-1\",0,0,100000000,12,0,1\n" +
-		"4,-1,1,,0,,,0,dropped,\"'=cmd\",unknown,,unknown,,,,,0,0,0\n"
+	want := "seq,wave,intended_ns,send_lag_ns,response_ns,service_ns,ttfb_ns,status,outcome,outcome_cause,start_kind,start_source,start_by,instance_id,queue_ns,init_ns,exec_ns,bytes_in,bytes_out,attempt,revision\n" +
+		"3,1,10000000000,50000,112500000,112450000,111950000,200,ok,,warm,header,none,\"i-1\",0,0,100000000,12,0,1,\"v2\"\n" +
+		"4,-1,1,,0,,,0,dropped,\"'=cmd\",unknown,,unknown,,,,,0,0,0,\n"
 	if diff := cmp.Diff(want, writeCSV(t, []Record{rec, dropped})); diff != "" {
 		t.Errorf("WriteCSV (-want +got):\n%s", diff)
 	}

@@ -5,11 +5,12 @@ const (
 	RequestIDHeader = "X-Request-Id"        // <run>-<seq>, set by the sender
 	TimingHeader    = "Server-Timing"       // queue, init, exec in milliseconds, additive
 	InstanceHeader  = "X-Coldwave-Instance" // name of the instance that answered
+	RevisionHeader  = "X-Coldwave-Revision" // name of the revision that the request was routed to
 	StartHeader     = "X-Coldwave-Start"    // text form of a StartKind
 	StartByHeader   = "X-Coldwave-Start-By" // text form of a StartBy
 )
 
-// MaxInstanceName is the length in bytes to which ServerFrom cuts an instance's name: a record must stay small whatever
+// MaxInstanceName is the length in bytes to which ServerFrom cuts the name of an instance or a revision: a record must stay small whatever
 // a target sends.
 const MaxInstanceName = 128
 
@@ -22,6 +23,7 @@ func ServerFrom(get func(name string) string) Server {
 		s.Queue, s.Init, s.Exec = queue, init, exec
 	}
 	s.Instance = cut(get(InstanceHeader), MaxInstanceName)
+	s.Revision = cut(get(RevisionHeader), MaxInstanceName)
 	s.StartBy, _ = ParseStartBy(get(StartByHeader))
 	if kind, ok := ParseStartKind(get(StartHeader)); ok && kind != StartUnknown {
 		s.Start, s.Source = kind, FromHeader
@@ -30,11 +32,14 @@ func ServerFrom(get func(name string) string) Server {
 }
 
 // Headers is the inverse of ServerFrom: it calls set, which is http.Header.Set or its like, for each header of s. An
-// unknown start kind and an empty instance are not told.
+// unknown start kind, an empty instance and an empty revision are not told.
 func (s Server) Headers(set func(name, value string)) {
 	set(TimingHeader, s.Timing())
 	if s.Instance != "" {
 		set(InstanceHeader, s.Instance)
+	}
+	if s.Revision != "" {
+		set(RevisionHeader, s.Revision)
 	}
 	if s.Start != StartUnknown {
 		set(StartHeader, s.Start.String())

@@ -62,7 +62,7 @@ func TestServerFromHeaders(t *testing.T) {
 	}{
 		{"nothing told", nil, Server{}},
 		{"all told", map[string]string{TimingHeader: "queue;dur=1, init;dur=2, exec;dur=3", InstanceHeader: "i-7", StartHeader: "cold", StartByHeader: "own"},
-			Server{Queue: 1e6, Init: 2e6, Exec: 3e6, Instance: "i-7", Start: Cold, StartBy: ByOwn, Source: FromHeader}},
+			Server{Queue: 1e6, Init: 2e6, Exec: 3e6, Instance: "i-7", Revision: "v2", Start: Cold, StartBy: ByOwn, Source: FromHeader}},
 		{"a kind that we do not know has no source", map[string]string{StartHeader: "lukewarm"}, Server{}},
 		{"a target that says unknown has told nothing", map[string]string{StartHeader: "unknown"}, Server{}},
 		{"a foreign Server-Timing does no harm", map[string]string{TimingHeader: "exec;dur=fast", InstanceHeader: "x"}, Server{Instance: "x"}},

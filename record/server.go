@@ -10,6 +10,7 @@ type Server struct {
 	Init     time.Duration // waiting while the serving instance was starting
 	Exec     time.Duration // inside the function
 	Instance string        // the target's name of the instance; empty: not told
+	Revision string        // the target's name of the revision; empty: not told
 	Start    StartKind
 	StartBy  StartBy
 	Source   Source // where Start comes from

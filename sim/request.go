@@ -177,11 +177,11 @@ func (s *run) write(a *scheduler.Action, f *flight, end fate) {
 // server is what the answer's headers say of the request on the wire.
 func (s *run) server(a *scheduler.Action, f *flight) record.Server {
 	if f.told.Inst == 0 {
-		return record.Server{Queue: s.waited(a, f), Start: record.Edge, StartBy: record.ByNone, Source: record.FromPlatform}
+		return record.Server{Queue: s.waited(a, f), Revision: s.cfg.Revision, Start: record.Edge, StartBy: record.ByNone, Source: record.FromPlatform}
 	}
 	return record.Server{
 		Queue: f.told.Queue, Init: f.told.Init, Exec: min(f.arrival.Demand.Exec, a.At.Sub(f.told.At)),
-		Instance: s.lives.Get(int64(f.told.Inst)).name,
-		Start:    f.told.Start, StartBy: f.told.StartBy, Source: record.FromPlatform,
+		Instance: s.lives.Get(int64(f.told.Inst)).name, Revision: s.cfg.Revision,
+		Start: f.told.Start, StartBy: f.told.StartBy, Source: record.FromPlatform,
 	}
 }

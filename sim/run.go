@@ -28,6 +28,7 @@ type run struct {
 	flights scheduler.Table[flight]           // by request id, the same as the core's
 	subject *flight                           // of the event that is being handled, if one has it
 	lives   scheduler.Table[life]             // by instance id, the same as the core's
+	number  *int32                            // of instances of all revisions; nil: there is one
 
 	step      Step          // Watch sees it
 	record    record.Record // Observe sees it

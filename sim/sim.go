@@ -39,6 +39,9 @@ type Config struct {
 	Limits   scheduler.Config // Limit 0: the function's concurrency. The zero Max lets nothing start
 	Nodes    scheduler.Nodes  // on which instances are placed; the zero Nodes: nowhere in particular
 	Changes  []Change         // of the limits, in order of At
+	Commands []Command        // to the service, in order of At: with any there may be several revisions
+	Revision string           // name of the revision in records; with Commands the default is FirstRevision
+	Deadline time.Duration    // of a deployment, see scheduler.ServiceConfig
 	Platform Platform
 	Faults   Faults        // nil: none
 	Handover time.Duration // from the end of a body until its slot is free; ≥ 0
@@ -84,13 +87,15 @@ type Result struct {
 	Records   []record.Record   // in order of Seq; none if Config.Observe or Config.Tally is set
 	Instances []record.Instance // in order of ID; none if Config.ObserveInstance is set
 	Nodes     []record.Node     // in the order in which they were taken
+	Notices   []record.Notice   // of deployments and shifts of traffic
 	Requests  int64             // arrivals of the schedule
 	Length    time.Duration     // that the schedule covers
 	End       clock.Instant     // of the last event
 	Events    int64             // that the core handled
 	Stale     int64             // that came too late and were ignored, see scheduler.Core.Stale
 	Actions   []scheduler.Action
-	Digest    [32]byte // SHA-256 of the actions; equal configurations give equal digests
+	Decisions []Decision // instead of Actions, if there were Commands
+	Digest    [32]byte   // SHA-256 of the actions; equal configurations give equal digests
 }
 
 // Run runs the schedule to its end: until all requests have ended and left their instances, and the schedule's length is
@@ -107,6 +112,9 @@ type Result struct {
 func Run(cfg Config) (Result, error) {
 	if err := cfg.check(); err != nil {
 		return Result{}, err
+	}
+	if len(cfg.Commands) > 0 {
+		return runRevisions(cfg)
 	}
 	s := newRun(cfg)
 	err := s.run()
@@ -140,6 +148,7 @@ func (cfg *Config) check() error {
 		}
 		before = c.At
 	}
+	cfg.checkCommands(bad)
 	return errors.Join(errs...)
 }
 
