@@ -86,7 +86,7 @@ func (s *revisions) turn(head entry, from *run, plain bool, due clock.Instant) {
 		s.obey(s.service.Advance(s.orders[:0], due))
 	case plain:
 		s.now = head.at
-		s.arrive(func(r *run) { r.arrive(&s.front.coming.head) })
+		s.arrive(func(r *run) { r.arrive(s.front.coming.head()) })
 		s.front.draw()
 	case from == s.front:
 		s.now = head.at
@@ -102,7 +102,7 @@ func (s *revisions) soonest() (first entry, from *run, plain bool) {
 	at, plain := s.front.soonest()
 	first, from = s.front.agenda.top(), s.front
 	if plain {
-		first = entry{at, keyOf(scheduler.Arrival, 0, last)}
+		first = entry{at, afterPlanned}
 	}
 	for _, r := range s.runs {
 		e := r.agenda.top()
@@ -266,7 +266,7 @@ func (s *revisions) keepInstance(in *record.Instance) {
 
 // result closes the books.
 func (s *revisions) result() Result {
-	out := Result{Requests: s.front.coming.drawn, Length: s.front.length, End: s.now}
+	out := Result{Requests: s.front.coming.drawn(), Length: s.front.length, End: s.now}
 	for _, r := range s.runs {
 		r.endLives()
 		out.Events += r.core.Events()
