@@ -13,6 +13,9 @@ const (
 //
 // Add, Get and Drop take constant time. The zero Table is empty and ready. A policy may keep its own data of each
 // instance in one: it Adds once for each Start, and the ids agree.
+//
+// Note: giving the place that was dropped last to the next id would touch less memory, but it made a simulated request an
+// eighth slower: requests come and go nearly in order, and serial places are fetched ahead.
 type Table[V any] struct {
 	dir    []*page[V] // ring of pages, its length a power of two; page p sits at p & (len-1)
 	head   int64      // first page that may still hold a value
