@@ -33,7 +33,7 @@ type Comparison struct {
 	Adjusted         float64 // two-sided, Holm: the change is within the margin
 	Noise            float64 // standard deviation from run to run within the sides, on the scale of Effect
 	Change           Change
-	Reason           string // why it is inconclusive; empty otherwise
+	Reason           string // why it says no more; empty for Improved, Regressed and a plain NoRegression
 	Needed           int    // runs a side that would likely decide, if this one is inconclusive; 0: cannot be told
 }
 
@@ -124,6 +124,9 @@ func holm(all []Comparison) {
 	}
 }
 
+// marginWithin is the plain reason of an inconclusive comparison.
+const marginWithin = "the interval holds the margin"
+
 // judge gives the verdict.
 func (c *Comparison) judge(of contrast, level float64) {
 	if c.RunsA == 0 || c.RunsB == 0 {
@@ -146,11 +149,14 @@ func (c *Comparison) judge(of contrast, level float64) {
 		c.decide(Improved)
 	case noWorse:
 		c.decide(NoRegression)
+		if min(worse, better) <= (1-level)/2 && c.Change == NoRegression {
+			c.Reason = "IMPROVED alone, not after Holm"
+		}
 	default:
 		c.Needed = c.needed(of.estimate())
-		c.Reason = "the interval holds the margin"
+		c.Reason = marginWithin
 		if min(worse, better) <= (1-level)/2 {
-			c.Reason = "beyond the margin alone, but not after Holm's correction over all metrics"
+			c.Reason = "REGRESSION alone, not after Holm"
 		}
 	}
 }
@@ -168,6 +174,9 @@ func (c *Comparison) decide(change Change) {
 	}
 	c.Change = change
 }
+
+// PlainlyUnclear says that nothing but more runs is wanting: the interval holds the margin.
+func (c *Comparison) PlainlyUnclear() bool { return c.Reason == marginWithin }
 
 // valuesOf returns the numbers of the runs that have one on the yardstick's axis, their median as it was measured, and how
 // many of them are lower bounds.

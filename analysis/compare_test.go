@@ -88,7 +88,7 @@ func TestChange(t *testing.T) {
 		{"B timed out: it may be worse", lower, eight(100), timedOut(eight(80)), Unclear},
 	} {
 		got := oneOf(t, row.y, row.a, row.b)
-		if got.Change != row.want || (got.Change == Unclear) != (got.Reason != "") {
+		if got.Change != row.want || got.Change == Unclear && got.Reason == "" || got.Change == Regressed && got.Reason != "" {
 			t.Errorf("%s: %q (%s) in %v, want %q", row.why, got.Change, got.Reason, got.In, row.want)
 		}
 	}
@@ -248,9 +248,46 @@ func TestPlannedRunsFindTheChange(t *testing.T) {
 	if got := found(n / 2); got > 0.65 {
 		t.Errorf("%d runs a side find %.2f: the plan asks for more than is needed", n/2, got)
 	}
+	if got, want := HalfWidth(noise, n), Detectable(noise, n)*halfWidth/decides; math.Abs(got-want) > 1e-12 {
+		t.Errorf("HalfWidth = %v, want %v", got, want)
+	}
 	if d := Detectable(noise, n); math.Abs(d-(change-worst)) > 0.15*d {
 		t.Errorf("Detectable(%v, %d) = %v, want about %v", noise, n, d, change-worst)
 	}
+}
+
+// What LeastRuns promises is so: as many runs apart show a change in one of so many, one less cannot.
+func TestLeastRuns(t *testing.T) {
+	for _, v := range []Versus{{}, {Paired: true}, {Level: 0.99}} {
+		for _, metrics := range []int{1, 3, 11} {
+			n := LeastRuns(metrics, v)
+			if !shows(n, metrics, v) || shows(n-1, metrics, v) {
+				t.Errorf("%+v: LeastRuns(%d) = %d: %d show it: %v, %d: %v", v, metrics, n, n, shows(n, metrics, v), n-1, shows(n-1, metrics, v))
+			}
+		}
+	}
+	if got := LeastRuns(11, Versus{}); got != 6 {
+		t.Errorf("LeastRuns(11) = %d, want 6: 11 · 2 ÷ 924 ≤ 0.05 < 11 · 2 ÷ 252", got)
+	}
+}
+
+// shows compares n runs a side of which one yardstick lies apart and the others are alike.
+func shows(n, metrics int, v Versus) bool {
+	var a, b []RunStats
+	for i := range n {
+		x, y := RunStats{}, RunStats{}
+		for k := range metrics {
+			name := string(rune('a' + k))
+			x[name], y[name] = Value{X: 100 + float64(i)}, Value{X: 100 + float64(i)}
+		}
+		y["a"] = Value{X: 200 + 2*float64(i)}
+		a, b = append(a, x), append(b, y)
+	}
+	v.Yardsticks = nil
+	for k := range metrics {
+		v.Yardsticks = append(v.Yardsticks, ratioOf(string(rune('a'+k)), 0.05))
+	}
+	return Compare(a, b, v)[0].Change == Regressed
 }
 
 func TestRunsFor(t *testing.T) {
@@ -268,5 +305,34 @@ func TestRunsFor(t *testing.T) {
 		if got := RunsFor(row.distance, row.noise); got != row.want {
 			t.Errorf("%s: RunsFor(%v, %v) = %d, want %d", row.why, row.distance, row.noise, got, row.want)
 		}
+	}
+}
+
+// Equal medians and another tail: the shift function shows it.
+func TestDecilesShowTheTail(t *testing.T) {
+	side := func(tail float64) (runs []RunStats) {
+		for run := range 8 {
+			r := RunStats{}
+			for _, y := range DecileYardsticks() {
+				r[y.Name] = Value{X: 100 + float64(run)}
+			}
+			for _, name := range []string{"p95", "p99"} {
+				r[name] = Value{X: tail * (100 + float64(run))}
+			}
+			runs = append(runs, r)
+		}
+		return runs
+	}
+	for _, d := range Deciles(side(1), side(0.8), Versus{}) {
+		want := 1.0
+		if d.Q > 0.9 {
+			want = 0.8
+		}
+		if !d.OK || math.Abs(d.Ratio-want) > 1e-9 || !(d.In.Low < want && want < d.In.High) {
+			t.Errorf("q %v: B ÷ A %v in %v, want %v", d.Q, d.Ratio, d.In, want)
+		}
+	}
+	if d := Deciles(side(1), nil, Versus{})[0]; d.OK {
+		t.Errorf("without B: %+v", d)
 	}
 }

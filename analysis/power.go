@@ -1,6 +1,9 @@
 package analysis
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // MaxNeeded is the most runs a side that a plan names: beyond it the host is the problem, not the number of runs.
 const MaxNeeded = 1000
@@ -32,6 +35,29 @@ func RunsFor(distance, noise float64) int {
 // Detectable returns the smallest change that n runs a side would likely (80 %) show, on the scale of noise.
 func Detectable(noise float64, n int) float64 {
 	return decides * noise * math.Sqrt(2/float64(n))
+}
+
+// HalfWidth returns half of the 95 % interval of n runs a side, on the scale of noise.
+func HalfWidth(noise float64, n int) float64 { return halfWidth * noise * math.Sqrt(2/float64(n)) }
+
+// LeastRequests is the smallest run that has a one-sided 95 % limit of the quantile on either side.
+func LeastRequests(q float64) int { return leastSample(q) }
+
+// LeastRuns is the smallest number of runs a side that can show a change in one of so many yardsticks after Holm's
+// correction, if all of its runs lie beyond all of the other side's.
+func LeastRuns(yardsticks int, v Versus) int {
+	alpha := (1 - cmp.Or(v.Level, DefaultConfidence)) / 2 / float64(max(yardsticks, 1))
+	n := 1
+	for ; n < MaxNeeded; n++ {
+		p := uAtMost(0, n, n)
+		if v.Paired {
+			p = math.Exp2(-float64(n))
+		}
+		if p <= alpha {
+			break
+		}
+	}
+	return n
 }
 
 // leastRuns is the smallest number of runs a side with an interval of that level.
