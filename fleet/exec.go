@@ -137,7 +137,7 @@ func (f *Exec) launch(ctx context.Context, r gateway.StartRequest, w *row) (*pro
 func (f *Exec) spawn(r gateway.StartRequest, w *row) (*process, error) {
 	cmd := exec.Command(f.cfg.Binary) //nolint:gosec // the operator names the program
 	cmd.Env = f.environment(r, w)
-	p := newProcess(cmd, w.Name, f.stderr)
+	p := newProcess(cmd, "instance "+w.Name, f.stderr)
 	if err := f.spawner.start(cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", f.cfg.Binary, err)
 	}

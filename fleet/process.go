@@ -184,7 +184,7 @@ type prefixed struct {
 
 // line writes one line. Control characters become '?': a worker must not steer the terminal (R11).
 func (p *prefixed) line(name string, text []byte) {
-	out := fmt.Appendf(nil, "instance %s: %s\n", name, text)
+	out := fmt.Appendf(nil, "%s: %s\n", name, text)
 	for i, c := range out[:len(out)-1] {
 		if c < ' ' && c != '\t' || c == 0x7f {
 			out[i] = '?'
