@@ -65,7 +65,8 @@ type setup struct {
 	ID      string // prefix of the request ids
 	Epoch   time.Time
 	Fleet   Fleet
-	Remote  *Remote // nil: the bundled stack
+	Remote  *Remote  // nil: the bundled stack, or Program
+	Program *Program // a gateway that is started for the run; nil: none
 	Sending Sending
 }
 
@@ -86,7 +87,7 @@ func (u setup) check(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(cell.check(), u.Fleet.check(), u.Sending.Limits.Check(schedule, loopback))
+	return errors.Join(cell.check(), u.Fleet.check(), u.Program.check(cell), u.Sending.Limits.Check(schedule, loopback))
 }
 
 // open starts what the cell sends to.
@@ -97,9 +98,12 @@ func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 	}
 	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule, schedule.Hash()), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
 	r.run.Epoch = u.Epoch.UTC()
-	if u.Remote != nil {
+	switch {
+	case u.Remote != nil:
 		r.system, err = openRemote(ctx, *u.Remote, r.clock)
-	} else {
+	case u.Program != nil:
+		r.system, err = openProgram(ctx, *u.Program, cell, r.clock, u.Fleet)
+	default:
 		r.system, err = openStack(cell, r.clock, u.Fleet)
 	}
 	if err != nil {
