@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 
+	"coldwave/bundle"
 	"coldwave/engine"
 	"coldwave/experiment"
 	"coldwave/gateway"
@@ -29,6 +30,8 @@ func classify(err error) error {
 	case errors.Is(err, engine.ErrUnreachable), errors.Is(err, engine.ErrAccounting), errors.Is(err, engine.ErrStopped),
 		errors.Is(err, experiment.ErrAdmin):
 		return cliargs.Errorf(cliargs.Invalid, "%w", err)
+	case errors.Is(err, bundle.ErrDamaged), errors.Is(err, bundle.ErrUnfinished):
+		return cliargs.Errorf(cliargs.Storage, "%w", err)
 	default:
 		return err // usage or input: Code knows
 	}

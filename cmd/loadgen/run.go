@@ -28,13 +28,9 @@ func (p *program) runVerb() *cli.Command {
 		&cli.StringFlag{Name: "policy", Value: "fc-race", Usage: "`POLICY` of the bundled stack: a name, or name:key=value,...", Category: "PLATFORM"},
 		&cli.StringFlag{Name: "max", Value: "unlimited", Usage: "quota of instances alive at once: a number, or unlimited", Category: "PLATFORM"},
 		&cli.StringFlag{Name: "target", Usage: "`URL` of any HTTP endpoint instead of the bundled stack", Category: "TARGET"},
-		&cli.StringSliceFlag{Name: "header", Usage: "`NAME:VALUE` sent with each request, repeatable", Category: "TARGET"},
-		&cli.DurationFlag{Name: "timeout", Value: engine.DefaultTimeout, Usage: "of one request", Category: "TARGET"},
-		&cli.DurationFlag{Name: "grace", Value: engine.DefaultGrace, Usage: "for requests in flight after the first interrupt", Category: "TARGET"},
-		&cli.IntFlag{Name: "max-inflight", Usage: "requests in flight at once; one beyond it is dropped and counted; 0: unlimited", Category: "TARGET"},
-		allowFlag(), lawFlag(), seedFlag(),
+		lawFlag(), seedFlag(),
 	}
-	flags = slices.Concat(flags, patternFlags(), fleetFlags(), thresholdFlags(), outputFlags())
+	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), thresholdFlags(), outputFlags())
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run one pattern on the bundled stack or on any HTTP target",
@@ -45,6 +41,17 @@ func (p *program) runVerb() *cli.Command {
 			"A target outside this machine must be named with --allow HOST:PORT as well; else nothing is sent (exit 7).",
 		Flags:  flags,
 		Action: p.run,
+	}
+}
+
+// targetFlags say how requests are sent, and to whom they may be.
+func targetFlags() []cli.Flag {
+	return []cli.Flag{
+		&cli.StringSliceFlag{Name: "header", Usage: "`NAME:VALUE` sent with each request, repeatable", Category: "TARGET"},
+		&cli.DurationFlag{Name: "timeout", Value: engine.DefaultTimeout, Usage: "of one request", Category: "TARGET"},
+		&cli.DurationFlag{Name: "grace", Value: engine.DefaultGrace, Usage: "for requests in flight after the first interrupt", Category: "TARGET"},
+		&cli.IntFlag{Name: "max-inflight", Usage: "requests in flight at once; one beyond it is dropped and counted; 0: unlimited", Category: "TARGET"},
+		allowFlag(),
 	}
 }
 
@@ -128,15 +135,14 @@ func (p *program) runJob(c *cli.Context) (experiment.Single, error) {
 	if err != nil {
 		return experiment.Single{}, err
 	}
-	header, err := headers(c.StringSlice("header"))
+	sending, err := sendingOf(c)
 	if err != nil {
 		return experiment.Single{}, err
 	}
 	job := experiment.Single{
 		ID: bundle.NewID(time.Now()), Fleet: p.fleet(c),
-		Cell: experiment.Cell{Pattern: name, Process: process, Seed: c.Uint64("seed")},
-		Sending: experiment.Sending{Header: header, Timeout: c.Duration("timeout"), Grace: c.Duration("grace"),
-			MaxInFlight: c.Int("max-inflight")},
+		Cell:    experiment.Cell{Pattern: name, Process: process, Seed: c.Uint64("seed")},
+		Sending: sending,
 	}
 	if c.String("target") != "" {
 		return job, externalTarget(c, &job)
@@ -195,6 +201,12 @@ func externalTarget(c *cli.Context, job *experiment.Single) error {
 	job.Remote = &experiment.Remote{Target: target}
 	job.Cell.Profile = platform.Default()
 	return nil
+}
+
+// sendingOf reads how requests are sent.
+func sendingOf(c *cli.Context) (experiment.Sending, error) {
+	header, err := headers(c.StringSlice("header"))
+	return experiment.Sending{Header: header, Timeout: c.Duration("timeout"), Grace: c.Duration("grace"), MaxInFlight: c.Int("max-inflight")}, err
 }
 
 func headers(lines []string) (http.Header, error) {
