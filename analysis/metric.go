@@ -14,9 +14,11 @@ type Unit uint8
 const (
 	Requests     Unit = iota // a number of requests
 	Instances                // a number of instances
+	Nodes                    // a number of nodes
 	Latency                  // response time, in nanoseconds
 	InstanceTime             // time summed over instances, in nanoseconds
 	RequestTime              // time summed over requests, in nanoseconds
+	NodeTime                 // time summed over nodes, in nanoseconds
 )
 
 // IsTime says whether the unit is nanoseconds.
@@ -61,6 +63,9 @@ func Metrics() []Metric {
 		{"billed_by_request", InstanceTime, "that the platform bills by request", billed(func(b *Bill) (Charge, time.Duration) { return b.ByRequest, b.ByRequest.Full })},
 		{"billed_apart", InstanceTime, "that it bills at a rate of its own", billed(func(b *Bill) (Charge, time.Duration) { return b.ByRequest, b.ByRequest.Apart })},
 		{"billed_by_instance", InstanceTime, "that it bills by instance", billed(func(b *Bill) (Charge, time.Duration) { return b.ByInstance, b.ByInstance.Full })},
+		{"nodes_peak", Nodes, "most nodes in use at once", placed(func(t *NodeTotals) int64 { return int64(t.Peak) })},
+		{"node_time", NodeTime, "from the start that took the node until it was reclaimed", placed(func(t *NodeTotals) int64 { return int64(t.InUse) })},
+		{"downloads_skipped", Instances, "starts on a node that held the code", placed(func(t *NodeTotals) int64 { return int64(t.Cached) })},
 		{"waiting", RequestTime, "from accepted until dispatched", total(func(s *Summary) time.Duration { return s.Waiting })},
 	}
 }
@@ -81,6 +86,15 @@ func billed(f func(*Bill) (Charge, time.Duration)) func(*Summary) (int64, bool) 
 	return func(s *Summary) (int64, bool) {
 		c, d := f(&s.Bill)
 		return int64(d), c.OK
+	}
+}
+
+func placed(f func(*NodeTotals) int64) func(*Summary) (int64, bool) {
+	return func(s *Summary) (int64, bool) {
+		if s.Nodes == nil {
+			return 0, false
+		}
+		return f(s.Nodes), true
 	}
 }
 

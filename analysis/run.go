@@ -24,6 +24,8 @@ type Run struct {
 	Schedule  *workload.Schedule
 	Records   []record.Record   // one per arrival, by Seq
 	Instances []record.Instance // by ID; empty for an external target
+	Placement *Placement        // nil: instances were placed nowhere in particular
+	Nodes     []record.Node     // their uses, in the order in which they were taken
 	Host      Host
 	Summary   Summary
 	Tariff    *Tariff   // how the policy's platform bills; nil: not documented

@@ -18,6 +18,8 @@ type Input struct {
 	Instances []record.Instance // none for an external target
 	Window    time.Duration     // length of a window; 0: DefaultWindow
 	Tariff    *Tariff           // nil: not documented
+	Placed    bool              // instances were placed on nodes
+	Nodes     []record.Node     // uses of the nodes
 }
 
 // Summarize adds up a run. It does not check the accounting identity; record.Account does.
@@ -31,6 +33,10 @@ func Summarize(in Input) Summary {
 	s.Waves = waves(in.Records)
 	s.Windows = windows(in.Records, in.Schedule.Length, in.Window)
 	s.Instances = Total(in.Instances, clock.Instant(in.Schedule.Length))
+	if in.Placed {
+		t := TotalNodes(in.Nodes, in.Instances, clock.Instant(in.Schedule.Length))
+		s.Nodes = &t
+	}
 	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
 	s.Bill = BillOf(in.Tariff, in)
 	s.Warnings = warnings(&s, rateShare(&s, in))

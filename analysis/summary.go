@@ -20,6 +20,7 @@ type Summary struct {
 	Waves     []Wave
 	Windows   []Window
 	Instances InstanceTotals
+	Nodes     *NodeTotals // nil: instances were placed nowhere in particular
 	Uses      Attribution
 	Bill      Bill
 	Waiting   time.Duration // sum of the waiting times that the target told

@@ -33,14 +33,16 @@ const (
 	WaveStart     = "wave"           // Wave, N: its requests
 	InstanceStop  = "instance_stop"  // Instance, Code: "failed" if it ended by itself
 	InstanceReady = "instance_ready" // Instance
-	InstanceStart = "instance_start" // Instance, Request: the arrival that caused it
+	NodeReclaim   = "node_reclaim"   // Node
+	NodeTake      = "node_take"      // Node
+	InstanceStart = "instance_start" // Instance, Request: the arrival that caused it, Node, Code: "cached" if it skipped the download
 	Rejected      = "rejected"       // N requests that were to start within Length were refused by the platform
 	Dropped       = "dropped"        // N arrivals within Length were never sent
 	Warned        = "warning"        // Code, Text; at the end, since it is found then
 	RunEnd        = "run_end"        // N: arrivals; Code: how it ended
 )
 
-var eventOrder = []string{RunStart, WaveStart, InstanceStop, InstanceReady, InstanceStart, Rejected, Dropped, Warned, RunEnd}
+var eventOrder = []string{RunStart, WaveStart, InstanceStop, InstanceReady, NodeReclaim, NodeTake, InstanceStart, Rejected, Dropped, Warned, RunEnd}
 
 // How a run ended, the Code of RunEnd.
 const (
@@ -60,6 +62,7 @@ type Event struct {
 	N        *int64        `json:"n,omitempty"`
 	Length   time.Duration `json:"length_ns,omitempty"`
 	Instance int32         `json:"instance,omitempty"`
+	Node     int32         `json:"node,omitempty"`
 	Request  string        `json:"request,omitempty"` // X-Request-Id
 	Code     string        `json:"code,omitempty"`
 	Text     string        `json:"text,omitempty"`
@@ -166,6 +169,11 @@ func (s *story) sort() {
 		s.add(in.Ready, InstanceReady, i)
 		s.add(in.Stopped, InstanceStop, i)
 	}
+	for i, n := range s.run.Nodes {
+		s.end = max(s.end, n.Taken)
+		s.add(n.Taken, NodeTake, i)
+		s.add(n.Reclaimed, NodeReclaim, i)
+	}
 	for i, kind := range []string{Rejected, Dropped} {
 		for at := range s.counts[i] {
 			s.add(at, kind, 0)
@@ -192,6 +200,8 @@ func (s *story) event(m moment) Event {
 		e.Wave, e.N = &w.Wave, &n
 	case InstanceStart, InstanceReady, InstanceStop:
 		s.life(&e, &s.run.Instances[m.index])
+	case NodeTake, NodeReclaim:
+		e.Node = s.run.Nodes[m.index].ID
 	case Rejected, Dropped:
 		n := s.counts[slices.Index([]string{Rejected, Dropped}, e.Kind)][m.at]
 		e.N, e.Length = &n, countEvery
@@ -208,7 +218,10 @@ func (s *story) life(e *Event, in *record.Instance) {
 	e.Instance = in.ID
 	switch {
 	case e.Kind == InstanceStart:
-		e.Request = in.Cause
+		e.Request, e.Node = in.Cause, in.Node
+		if in.Cached {
+			e.Code = "cached"
+		}
 	case e.Kind == InstanceStop && in.Failed:
 		e.Code = "failed"
 	}

@@ -158,3 +158,29 @@ func FuzzReadEvents(f *testing.F) {
 		}
 	})
 }
+
+// Nodes are taken before the start that takes them, and reclaimed after the stop that empties them.
+func TestEventsOfNodes(t *testing.T) {
+	out := fixture(5, 3)
+	in := out.Run.Instances
+	in[1].Node, in[2].Node, in[2].Cached = 4, 4, true
+	out.Run.Nodes = []record.Node{{ID: 4, Taken: in[1].Started, Reclaimed: in[1].Stopped}}
+	var got []string
+	for _, line := range strings.Split(string(events(t, &out.Run)), "\n") {
+		if strings.Contains(line, `"node`) || strings.Contains(line, `"instance_st`) {
+			got = append(got, line)
+		}
+	}
+	want := []string{
+		`{"at_ns":1,"event":"instance_start","instance":1,"request":"run-0"}`,
+		`{"at_ns":5000000000,"event":"node_take","node":4}`,
+		`{"at_ns":5000000000,"event":"instance_start","instance":2,"node":4,"request":"run-1"}`,
+		`{"at_ns":5000000000,"event":"instance_start","instance":3,"node":4,"code":"cached"}`,
+		`{"at_ns":7000000000,"event":"instance_stop","instance":2,"code":"failed"}`,
+		`{"at_ns":7000000000,"event":"instance_stop","instance":3}`,
+		`{"at_ns":7000000000,"event":"node_reclaim","node":4}`,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}

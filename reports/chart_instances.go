@@ -194,6 +194,10 @@ func instanceTable(c cell) grid {
 		{Name: "instance", Number: true}, {Name: "started s", Number: true}, {Name: "start-up s", Number: true},
 		{Name: "stopped s", Number: true}, {Name: "served", Number: true}, {Name: "busy s", Number: true}, {Name: "first used by"}, {Name: "failed"},
 	}}
+	onNodes := placed(c.Run.Instances)
+	if onNodes {
+		g.Columns = append(g.Columns, column{Name: "node", Number: true}, column{Name: "download"})
+	}
 	for i, inst := range c.Run.Instances {
 		if i == tableRows {
 			g.Notes = append(g.Notes, fmt.Sprintf("The first %d of %d.", tableRows, len(c.Run.Instances)))
@@ -209,8 +213,19 @@ func instanceTable(c cell) grid {
 		if inst.Failed {
 			failed = "failed"
 		}
-		g.add(count(int(inst.ID)), inUnit(time.Duration(inst.Started), seconds, 3), startUp, stopped, count(inst.Served),
-			inUnit(inst.Busy, seconds, 3), usedBy(&inst), failed)
+		cells := []string{count(int(inst.ID)), inUnit(time.Duration(inst.Started), seconds, 3), startUp, stopped, count(inst.Served),
+			inUnit(inst.Busy, seconds, 3), usedBy(&inst), failed}
+		if onNodes {
+			cells = append(cells, nodeText(inst.Node), downloadText(inst.Cached))
+		}
+		g.add(cells...)
 	}
 	return g
+}
+
+func downloadText(cached bool) string {
+	if cached {
+		return "skipped"
+	}
+	return ""
 }

@@ -30,7 +30,7 @@ func InstancesCSV(w io.Writer, instances []record.Instance) error {
 		err := table.Write([]string{
 			strconv.Itoa(int(in.ID)), in.Cause, in.First, usedBy(in), instantText(in.Started), instantText(in.Ready), instantText(in.Stopped),
 			strconv.FormatBool(in.Failed), strconv.Itoa(in.Served), strconv.FormatInt(int64(in.Busy), 10),
-			strconv.Itoa(int(in.Node)), strconv.FormatBool(in.Cached),
+			nodeText(in.Node), strconv.FormatBool(in.Cached),
 		})
 		if err != nil {
 			return err
@@ -38,6 +38,14 @@ func InstancesCSV(w io.Writer, instances []record.Instance) error {
 	}
 	table.Flush()
 	return table.Error()
+}
+
+// nodeText is empty for an instance that is placed nowhere in particular.
+func nodeText(id int32) string {
+	if id == 0 {
+		return ""
+	}
+	return strconv.Itoa(int(id))
 }
 
 func instantText(at clock.Instant) string {

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"coldwave/analysis"
@@ -26,7 +27,7 @@ func VerificationMarkdown(w io.Writer, v Verification) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
-	for _, g := range append(billGrids(ps), attributionGrids(ps)...) {
+	for _, g := range slices.Concat(nodeGrids(ps), billGrids(ps), attributionGrids(ps)) {
 		m.folded(g)
 	}
 	m.folded(lagGrid(ps))
@@ -57,7 +58,7 @@ func SingleMarkdown(w io.Writer, r Single) error {
 	}
 	m.folded(startGrid(ps))
 	m.folded(timeGrid(ps))
-	for _, g := range append(billGrids(ps), attributionGrids(ps)...) {
+	for _, g := range slices.Concat(nodeGrids(ps), billGrids(ps), attributionGrids(ps)) {
 		m.folded(g)
 	}
 	m.folded(lagGrid(ps))

@@ -58,7 +58,7 @@ func (p *page) charts(ps []pair, rows []references.LadderRow, l Limits) error {
 	if len(rows) > 0 {
 		p.Sections = append(p.Sections, ladderSection(rows))
 	}
-	for _, s := range []section{windowSection(ps), waveSection(ps), instanceSection(ps), percentileSection(ps), healthSection(ps)} {
+	for _, s := range []section{windowSection(ps), waveSection(ps), instanceSection(ps), nodeSection(ps), percentileSection(ps), healthSection(ps)} {
 		if len(s.Figures) > 0 || s.ID == "instances" {
 			p.Sections = append(p.Sections, s)
 		}

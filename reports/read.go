@@ -83,6 +83,7 @@ func (p *parsing) run(d *runDoc) analysis.Run {
 		Schedule: &workload.Schedule{Pattern: d.Schedule.Pattern, Seed: d.Seed, Function: d.Schedule.Function, Length: time.Duration(d.Schedule.Length)},
 		Summary:  p.summary(d),
 	}
+	r.Placement, r.Summary.Nodes = d.Nodes.nodes()
 	return r
 }
 

@@ -17,12 +17,13 @@ type Setting struct {
 	Canonical string // the pattern's text; parsing it gives the same arrivals
 	Law       string // name of the cold-start law
 	Function  workload.Function
-	Quota     int     // limit of alive instances; 0: none
-	Seed      uint64  // of the first run; run k has Seed + k
-	Runs      int     // seeds
-	Level     float64 // of intervals
-	Schedules string  // SHA-256 over the hashes of all schedules in the order of the seeds, hexadecimal
-	Buckets   bool    // quantiles of at least one run come from a histogram of three digits
+	Quota     int                 // limit of alive instances; 0: none
+	Placement *analysis.Placement // of every run; nil: nowhere in particular, or not the same
+	Seed      uint64              // of the first run; run k has Seed + k
+	Runs      int                 // seeds
+	Level     float64             // of intervals
+	Schedules string              // SHA-256 over the hashes of all schedules in the order of the seeds, hexadecimal
+	Buckets   bool                // quantiles of at least one run come from a histogram of three digits
 }
 
 // Seeds is one policy over many seeds in virtual time.
@@ -58,7 +59,7 @@ var unitGroups = []unitGroup{
 	{"Response time by wave", isWave},
 	{"Requests and starts", func(m analysis.Metric) bool { return !m.Unit.IsTime() }},
 	{"Instance time and waiting", func(m analysis.Metric) bool {
-		return m.Unit == analysis.InstanceTime || m.Unit == analysis.RequestTime
+		return m.Unit == analysis.InstanceTime || m.Unit == analysis.RequestTime || m.Unit == analysis.NodeTime
 	}},
 }
 
@@ -133,7 +134,7 @@ func settingText(s *Setting) string {
 	if s.Quota > 0 {
 		text += fmt.Sprintf(", at most %d instances", s.Quota)
 	}
-	return text + ", in virtual time"
+	return text + placementText(s.Placement) + ", in virtual time"
 }
 
 func seedsText(s *Setting) string {
@@ -246,9 +247,9 @@ func printerOf(u analysis.Unit, values []time.Duration) unitPrinter {
 		s := scaleOf(values...)
 		digits := max(s.digits, 1) // means over many runs differ by less than one request's times
 		return unitPrinter{" (" + s.unit.name + ")", s.unit.size, digits, digits}
-	case analysis.InstanceTime, analysis.RequestTime:
+	case analysis.InstanceTime, analysis.RequestTime, analysis.NodeTime:
 		return unitPrinter{" (s)", time.Second, 2, 2}
-	case analysis.Requests, analysis.Instances:
+	case analysis.Requests, analysis.Instances, analysis.Nodes:
 	}
 	return unitPrinter{"", 1, -1, 2} // the median of an even number of differences may be a half
 }

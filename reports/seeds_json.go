@@ -67,7 +67,7 @@ func settingOf(s *Setting) settingDoc {
 // unitNames are the units of metrics in files.
 var unitNames = map[analysis.Unit]string{
 	analysis.Requests: "requests", analysis.Instances: "instances", analysis.Latency: "ns", analysis.InstanceTime: "instance_ns",
-	analysis.RequestTime: "request_ns",
+	analysis.RequestTime: "request_ns", analysis.Nodes: "nodes", analysis.NodeTime: "node_ns",
 }
 
 // spreadDoc is one metric over the runs; what cannot be given is null.

@@ -39,6 +39,7 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	}
 	p.grid(startGrid(ps))
 	p.grid(timeGrid(ps))
+	p.grids(nodeGrids(ps))
 	p.grids(billGrids(ps))
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
@@ -70,6 +71,7 @@ func SingleText(w io.Writer, r Single, s Style) error {
 		p.grid(startGrid(ps))
 		p.grid(timeGrid(ps))
 	}
+	p.grids(nodeGrids(ps))
 	p.grids(billGrids(ps))
 	p.grids(attributionGrids(ps))
 	p.grid(lagGrid(ps))
@@ -254,6 +256,7 @@ func runSentence(r *Single) string {
 	if r.Run.Law != "" {
 		text += ", cold-start law " + r.Run.Law
 	}
+	text += placementText(r.Run.Placement)
 	text += fmt.Sprintf(", %s, seed %d", driver(r.Run.Driver), r.Run.Seed)
 	if r.Run.Driver != virtualDriver {
 		text += ", " + elapsed(r.Elapsed)
