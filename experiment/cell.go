@@ -3,6 +3,8 @@
 package experiment
 
 import (
+	"errors"
+
 	"coldwave/analysis"
 	"coldwave/patterns"
 	"coldwave/platform"
@@ -19,7 +21,8 @@ type Cell struct {
 	Policy     string // spec: a name, or name:key=value,…
 	Role       references.Role
 	Profile    platform.Profile
-	Max        int // quota of alive instances; scheduler.Unlimited: none
+	Max        int             // quota of alive instances; scheduler.Unlimited: none
+	Nodes      scheduler.Nodes // on which instances are placed; the zero Nodes: those of the policy's own, if it has some
 	Seed       uint64
 	MakePolicy func() (scheduler.Policy, error) // nil: looked up by Policy
 }
@@ -54,6 +57,27 @@ func (c Cell) config() scheduler.Config {
 	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)}
 }
 
+// nodes are what instances are placed on: the cell's, or those without which its policy would not be itself.
+func (c Cell) nodes() scheduler.Nodes {
+	if c.Nodes.On() || c.MakePolicy != nil {
+		return c.Nodes
+	}
+	e, err := policies.Find(c.Policy)
+	if err != nil {
+		return scheduler.Nodes{} // the oracle, or a policy that check refuses
+	}
+	return e.Nodes
+}
+
+// placement tells of the nodes; nil: there are none.
+func (c Cell) placement() *analysis.Placement {
+	n := c.nodes()
+	if !n.On() || c.isOracle() {
+		return nil
+	}
+	return &analysis.Placement{Count: n.Count, Slots: n.Slots, Keep: n.Keep, Cache: n.Cache}
+}
+
 // tariff is how the policy's platform bills; nil: not documented.
 func (c Cell) tariff() *analysis.Tariff {
 	if c.MakePolicy != nil {
@@ -67,7 +91,7 @@ func (c Cell) check() error {
 	if err := c.Profile.Check(); err != nil {
 		return err
 	}
-	if err := c.config().Validate(); err != nil {
+	if err := errors.Join(c.config().Validate(), c.nodes().Validate()); err != nil {
 		return err
 	}
 	if c.isOracle() {

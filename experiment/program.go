@@ -55,6 +55,11 @@ func (p *Program) arguments(cell Cell, f Fleet) []string {
 	if cell.Max != scheduler.Unlimited {
 		args = append(args, "--max", strconv.Itoa(cell.Max))
 	}
+	if n := cell.Nodes; n.On() {
+		memory := int64(n.Slots) * cell.Profile.Function.MemoryBytes
+		args = append(args, "--nodes", strconv.Itoa(n.Count), "--node-memory", strconv.FormatInt(memory, 10), "--node-keep", n.Keep.String(),
+			"--node-cache="+strconv.FormatBool(n.Cache))
+	}
 	if f.Binary != "" {
 		args = append(args, "--worker-bin", f.Binary)
 	}

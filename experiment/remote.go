@@ -125,6 +125,29 @@ func (r *remote) instances(ctx context.Context) ([]record.Instance, error) {
 	return out, nil
 }
 
+// nodes returns the uses of nodes on our clock. Those that were over before our epoch belong to somebody else's run.
+func (r *remote) nodes(ctx context.Context) ([]record.Node, error) {
+	if r.Admin == nil {
+		return nil, nil
+	}
+	var uses []struct {
+		ID        int32          `json:"id"`
+		Taken     clock.Instant  `json:"taken_ns"`
+		Reclaimed *clock.Instant `json:"reclaimed_ns"`
+	}
+	if err := r.ask(ctx, "/nodes", &uses); err != nil {
+		return nil, err
+	}
+	var out []record.Node
+	for _, u := range uses {
+		n := record.Node{ID: u.ID, Taken: u.Taken.Add(r.offset), Reclaimed: r.instant(u.Reclaimed)}
+		if n.Reclaimed >= 0 {
+			out = append(out, n)
+		}
+	}
+	return out, nil
+}
+
 func (r *remote) instant(at *clock.Instant) clock.Instant {
 	if at == nil {
 		return clock.Never

@@ -12,12 +12,15 @@ import (
 	"coldwave/engine"
 	"coldwave/internal/realclock"
 	"coldwave/record"
+	"coldwave/scheduler"
 )
 
 // standing is a gateway with its admin port that runs already, on a clock of its own.
 func standing(t *testing.T, admin func(http.Handler) http.Handler) Remote {
 	t.Helper()
-	s, err := openStack(small("fc-race"), realclock.New(time.Now().Add(-time.Hour)), Fleet{})
+	cell := small("fc-race")
+	cell.Nodes = scheduler.Nodes{Count: 9, Slots: 3, Keep: time.Hour}
+	s, err := openStack(cell, realclock.New(time.Now().Add(-time.Hour)), Fleet{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +62,14 @@ func TestAStandingGatewayTellsItsInstances(t *testing.T) {
 		}
 	}
 	told(t, run)
+	if len(run.Nodes) != 2 || run.Placement == nil || run.Summary.Nodes == nil || run.Summary.Nodes.Peak != 2 {
+		t.Fatalf("standing gateway: nodes %+v, placement %+v, want two uses", run.Nodes, run.Placement)
+	}
+	for k, n := range run.Nodes {
+		if first := run.Instances[3*k]; n.ID != int32(k+1) || n.Taken != first.Started || first.Node != n.ID {
+			t.Errorf("node %+v, its first instance %+v: want it taken by that start, on the run's clock", n, first)
+		}
+	}
 }
 
 // An admin port that does not answer ends the run before anything is sent, and the error says what to do.

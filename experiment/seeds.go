@@ -251,10 +251,21 @@ func (s Seeds) setting(lots []lot) reports.Setting {
 		}
 	}
 	return reports.Setting{
-		Pattern: c.Pattern, Canonical: c.Process.String(), Law: c.Profile.Cold.Name(), Function: c.Profile.Function, Quota: c.quota(),
+		Pattern: c.Pattern, Canonical: c.Process.String(), Law: c.Profile.Cold.Name(), Function: c.Profile.Function, Quota: c.quota(), Placement: s.placement(),
 		Seed: c.Seed, Runs: s.Runs, Level: cmp.Or(s.Level, analysis.DefaultConfidence), Schedules: hex.EncodeToString(sum.Sum(nil)),
 		Buckets: buckets,
 	}
+}
+
+// placement is what the instances of all cells are placed on; nil: nowhere in particular, or not the same.
+func (s Seeds) placement() *analysis.Placement {
+	p := s.Cells[0].placement()
+	for _, c := range s.Cells[1:] {
+		if other := c.placement(); p == nil || other == nil && !c.isOracle() || other != nil && *other != *p {
+			return nil
+		}
+	}
+	return p
 }
 
 // log is the SHA-256 over the event logs of one cell, in the order of the seeds. That of one run is the run's own.

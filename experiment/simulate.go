@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coldwave/analysis"
+	"coldwave/internal/clock"
 	"coldwave/scheduler"
 	"coldwave/sim"
 	"coldwave/workload"
@@ -72,6 +73,7 @@ func (c Cell) simulate(schedule *workload.Schedule, hash string) (Simulated, err
 	}
 	out := Simulated{Run: c.newRun("virtual", schedule, hash), Events: result.Events, Wall: time.Since(began)}
 	out.Run.Records, out.Run.Instances, out.Run.Log = result.Records, result.Instances, hex.EncodeToString(result.Digest[:])
+	out.Run.Nodes = result.Nodes
 	summarize(&out.Run)
 	return out, nil
 }
@@ -95,8 +97,12 @@ func (s Simulation) stream(ctx context.Context) (Simulated, error) {
 	out.Run = s.Cell.newRun("virtual", &workload.Schedule{
 		Pattern: src.Process.String(), Seed: src.Seed, Function: src.Function, Length: result.Length,
 	}, hash)
-	out.Run.Log, out.Run.Instances = hex.EncodeToString(result.Digest[:]), result.Instances
+	out.Run.Log, out.Run.Instances, out.Run.Nodes = hex.EncodeToString(result.Digest[:]), result.Instances, result.Nodes
 	out.Run.Summary, err = sums.Summary(int(result.Requests), result.Length, result.Instances, out.Run.Tariff)
+	if out.Run.Placement != nil {
+		t := analysis.TotalNodes(result.Nodes, result.Instances, clock.Instant(result.Length))
+		out.Run.Summary.Nodes = &t
+	}
 	return out, err
 }
 
@@ -107,7 +113,7 @@ func (c Cell) virtual(choose func(*sim.Config)) (sim.Result, error) {
 		return sim.Result{}, err
 	}
 	cfg := sim.Config{
-		Policy: policy, Limits: c.config(), Platform: c.Profile.Draws(c.Seed), Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest,
+		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest,
 	}
 	choose(&cfg)
 	result, err := guarded(cfg)

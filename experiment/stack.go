@@ -89,7 +89,7 @@ func openStack(cell Cell, clk clock.Clock, f Fleet) (*stack, error) {
 	g, err := gateway.New(gateway.Config{
 		Clock: clk, Seed: cell.Seed,
 		Functions: []gateway.Function{{
-			Spec: cell.Profile.Function, Policy: policy, PolicyName: cell.Policy, Why: why, Core: cell.config(),
+			Spec: cell.Profile.Function, Policy: policy, PolicyName: cell.Policy, Why: why, Core: cell.config(), Nodes: cell.nodes(),
 			Handover: cell.Profile.Handover, Provisioner: workers,
 		}},
 	})
@@ -123,6 +123,8 @@ func (s *stack) bundled() bool { return true }
 func (s *stack) instances(context.Context) ([]record.Instance, error) {
 	return s.gateway.Instances(), nil
 }
+
+func (s *stack) nodes(context.Context) ([]record.Node, error) { return s.gateway.Nodes(), nil }
 
 func (s *stack) load(p *CellProgress) {
 	c := s.gateway.Counts()

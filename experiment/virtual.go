@@ -22,7 +22,7 @@ func Virtual(cell Cell) (analysis.Run, error) {
 func (c Cell) newRun(driver string, schedule *workload.Schedule, hash string) analysis.Run {
 	return analysis.Run{
 		ID: c.Name(), Pattern: c.Pattern, Policy: c.Policy, Law: c.Profile.Cold.Name(), Driver: driver, Seed: c.Seed, Quota: c.quota(),
-		Hash: hash, Schedule: schedule, Tariff: c.tariff(),
+		Hash: hash, Schedule: schedule, Tariff: c.tariff(), Placement: c.placement(),
 	}
 }
 
@@ -34,6 +34,6 @@ func summarize(run *analysis.Run) {
 		window = min(window, gap)
 	}
 	run.Summary = analysis.Summarize(analysis.Input{
-		Schedule: run.Schedule, Records: run.Records, Instances: run.Instances, Window: window, Tariff: run.Tariff,
+		Schedule: run.Schedule, Records: run.Records, Instances: run.Instances, Window: window, Tariff: run.Tariff, Placed: run.Placement != nil, Nodes: run.Nodes,
 	})
 }

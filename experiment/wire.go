@@ -40,6 +40,8 @@ type system interface {
 	bundled() bool
 	// instances returns the lives so far; none if the system does not tell.
 	instances(ctx context.Context) ([]record.Instance, error)
+	// nodes returns the uses of nodes so far; none if there are no nodes, or the system does not tell.
+	nodes(ctx context.Context) ([]record.Node, error)
 	// load sets what the system tells of itself.
 	load(p *CellProgress)
 	// failed is closed when the system cannot go on; err says why.
@@ -100,6 +102,7 @@ func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 	r.run.Epoch = u.Epoch.UTC()
 	switch {
 	case u.Remote != nil:
+		r.run.Placement = nil // it has its own
 		r.system, err = openRemote(ctx, *u.Remote, r.clock)
 	case u.Program != nil:
 		r.system, err = openProgram(ctx, *u.Program, cell, r.clock, u.Fleet)
@@ -158,11 +161,24 @@ func (r *replay) send(ctx context.Context) {
 	close(over)
 	watch.Wait()
 	r.run.Records = records
-	lives, err := r.system.instances(context.WithoutCancel(ctx))
+	lives, err := r.tell(context.WithoutCancel(ctx))
 	r.run.Instances = lives
 	summarize(&r.run)
 	r.runError = errors.Join(append(errs, err)...)
 	markStopped(&r.run, r.runError, context.Cause(ctx))
+}
+
+// tell asks the system for the lives of its instances, and for its nodes if one of them is on a node.
+func (r *replay) tell(ctx context.Context) (lives []record.Instance, err error) {
+	lives, err = r.system.instances(ctx)
+	if err != nil || !slices.ContainsFunc(lives, func(in record.Instance) bool { return in.Node != 0 }) {
+		return lives, err
+	}
+	if r.run.Placement == nil {
+		r.run.Placement = &analysis.Placement{} // of a gateway that runs elsewhere: how many there could be is not told
+	}
+	r.run.Nodes, err = r.system.nodes(ctx)
+	return lives, err
 }
 
 // markStopped makes a run that was stopped say so before anything else: its results are complete, but not of the whole

@@ -174,6 +174,18 @@ func TestStartUpDependsOnTheCause(t *testing.T) {
 	})
 }
 
+// A start on a node that holds the code takes as long without its download (FC-3, PL-5).
+func TestStartUpSkipsTheDownload(t *testing.T) {
+	draw := fleet.FromDraws(platform.Default().Draws(1))
+	r := req(5)
+	r.Node = "n1"
+	whole := draw(r)
+	r.Cached = true
+	if got := draw(r); got.Total != whole.Total-whole.Stages[platform.StageDownload] || got.Stages[platform.StageDownload] != 0 || whole.Stages[platform.StageDownload] == 0 {
+		t.Errorf("with the code %+v, without it %+v, want the same less its download", got, whole)
+	}
+}
+
 // A start that fails takes its time, opens nothing and leaves nothing.
 func TestFailedStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

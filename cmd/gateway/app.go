@@ -83,7 +83,7 @@ func listenFlag() cli.Flag {
 }
 
 func flags() []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		listenFlag(),
 		&cli.StringFlag{Name: "admin", Value: "127.0.0.1:8081", Usage: "address of the admin port, or none", Category: catPorts},
 		&cli.StringFlag{Name: "admin-token-file", Usage: "file with the token that the admin port asks for; needed outside loopback", Category: catPorts},
@@ -108,5 +108,5 @@ func flags() []cli.Flag {
 		&cli.Int64Flag{Name: "max-held", Value: 64 << 20, Usage: "bytes of bodies and answers held at once", Category: catLimits},
 		&cli.IntFlag{Name: "max-connections", Value: 10_000, Usage: "connections on the data port", Category: catLimits},
 		&cli.StringFlag{Name: "log-level", Value: slog.LevelWarn.String(), Usage: "debug, info, warn or error; on stderr", Category: catLimits},
-	}
+	}, cliargs.NodeFlags(catFleet)...)
 }

@@ -31,6 +31,7 @@ type settings struct {
 	listen, admin string // admin is empty for none
 	policy        string // canonical; empty: no fleet
 	core          scheduler.Config
+	nodes         scheduler.Nodes
 	profile       platform.Profile
 	handover      time.Duration
 	fleet, binary string
@@ -171,10 +172,25 @@ func (s *settings) readFleet(c *cli.Context) error {
 	if s.core.Max == 0 {
 		s.core.Max = scheduler.Unlimited
 	}
+	if err := s.readNodes(c); err != nil {
+		return err
+	}
 	if s.handover < 0 {
 		return fmt.Errorf("--handover %v: must be ≥ 0", s.handover)
 	}
 	return s.core.Validate()
+}
+
+// readNodes reads what instances are placed on: what is asked for, or what the policy has of its own.
+func (s *settings) readNodes(c *cli.Context) error {
+	entry, err := policies.Find(s.policy)
+	if err != nil {
+		return err
+	}
+	if s.nodes, err = cliargs.Nodes(c, entry.Nodes, s.profile.Function.MemoryBytes); err == nil && !s.nodes.On() {
+		s.nodes = entry.Nodes
+	}
+	return err
 }
 
 func (s *settings) readLimits() error {
@@ -208,7 +224,7 @@ func (s *settings) functions(workers provisioner) ([]gateway.Function, error) {
 		}
 		out = append(out, gateway.Function{
 			Spec: s.profile.Function, Policy: policy, PolicyName: s.policy, Why: func(c uint8) string { return policies.Why(c).String() },
-			Core: s.core, Handover: s.handover, Provisioner: workers,
+			Core: s.core, Nodes: s.nodes, Handover: s.handover, Provisioner: workers,
 		})
 	}
 	for _, f := range s.static {

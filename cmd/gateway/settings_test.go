@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v2"
@@ -41,6 +42,40 @@ func TestDefaults(t *testing.T) {
 		t.Errorf("policy %q under %+v, want fc-race without a quota, one request at a time (FC-1)", s.policy, s.core)
 	}
 }
+
+// TestNodes: instances are placed on what is asked for, or on what the policy has of its own.
+func TestNodes(t *testing.T) {
+	for _, tt := range []struct {
+		line, want string // want: the error
+		nodes      scheduler.Nodes
+	}{
+		{"", "", scheduler.Nodes{}},
+		{"--nodes 3", "", scheduler.Nodes{Count: 3, Slots: 4, Keep: time.Minute}},
+		{"--nodes 3 --node-memory 16GB --node-keep 5s --node-cache", "", scheduler.Nodes{Count: 3, Slots: 5, Keep: 5 * time.Second, Cache: true}},
+		{"--policy openwhisk", "", scheduler.Nodes{Count: 10, Slots: 4, Keep: time.Minute}},
+		{"--policy openwhisk --node-memory 6GB", "", scheduler.Nodes{Count: 10, Slots: 2, Keep: time.Minute}},
+		{"--node-cache", "add --nodes N", scheduler.Nodes{}},
+		{"--nodes 3 --node-memory 1GB", "so none fits", scheduler.Nodes{}},
+	} {
+		s, err := readLine(t, tt.line)
+		if tt.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.want) || cliargs.Code(err) != cliargs.Usage {
+				t.Errorf("%s: %v, want %q and exit 2", tt.line, err, tt.want)
+			}
+			continue
+		}
+		if err != nil || s.nodes != tt.nodes {
+			t.Errorf("%s: %+v, %v, want %+v", tt.line, s.nodes, err, tt.nodes)
+		}
+		fns, err := s.functions(workers{})
+		if err != nil || len(fns) != 1 || fns[0].Nodes != tt.nodes {
+			t.Errorf("%s: functions %+v, %v, want one on %+v", tt.line, fns, err, tt.nodes)
+		}
+	}
+}
+
+// workers is a fleet that nobody asks for anything.
+type workers struct{ provisioner }
 
 func TestStaticWorkersAreGrouped(t *testing.T) {
 	s, err := readLine(t, "--static-worker a=http://127.0.0.1:1 --static-worker b=http://127.0.0.1:2 --static-worker a=http://[::1]:3 --static-concurrency 7")

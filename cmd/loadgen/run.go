@@ -20,6 +20,7 @@ import (
 	"coldwave/platform"
 	"coldwave/reports"
 	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
 )
 
 func (p *program) runVerb() *cli.Command {
@@ -30,12 +31,13 @@ func (p *program) runVerb() *cli.Command {
 		&cli.StringFlag{Name: "target", Usage: "`URL` of any HTTP endpoint instead of the bundled stack", Category: "TARGET"},
 		lawFlag(), seedFlag(),
 	}
-	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), thresholdFlags(), outputFlags())
+	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), cliargs.NodeFlags("PLATFORM"), thresholdFlags(), outputFlags())
 	return &cli.Command{
 		Name:  "run",
 		Usage: "run one pattern on the bundled stack or on any HTTP target",
 		Description: "  loadgen run --pattern fc-burst --policy fc-race\n" +
 			"  loadgen run --pattern fc-burst --policy fc-bound --max 10\n" +
+			"  loadgen run --pattern fc-burst --policy fc-race --nodes 4 --node-memory 15GB --node-cache\n" +
 			"  loadgen run --pattern poisson --rate 50/s --duration 30s --target http://127.0.0.1:8080/\n" +
 			"  loadgen run --pattern fc-burst --threshold 'makespan < 1.5s over wave 4' --threshold 'errors < 10%'\n\n" +
 			"A target outside this machine must be named with --allow HOST:PORT as well; else nothing is sent (exit 7).",
@@ -167,7 +169,14 @@ func platformOf(c *cli.Context, policy string, cell *experiment.Cell) (err error
 	if err := experiment.CheckPolicy(cell.Policy, true); err != nil {
 		return err
 	}
-	cell.Max, err = maxInstances(c.String("max"))
+	if cell.Max, err = maxInstances(c.String("max")); err != nil {
+		return err
+	}
+	entry, err := policies.Find(cell.Policy)
+	if err != nil {
+		entry = policies.Entry{} // the oracle, which is no policy
+	}
+	cell.Nodes, err = cliargs.Nodes(c, entry.Nodes, cell.Profile.Function.MemoryBytes)
 	return err
 }
 
@@ -185,7 +194,7 @@ func maxInstances(text string) (int, error) {
 // externalTarget reads where the requests go instead. The platform of the schedule is only there for its demands, which
 // a foreign target is not told.
 func externalTarget(c *cli.Context, job *experiment.Single) error {
-	for _, flag := range []string{"policy", "max", "cold-law", "fleet", "worker-bin"} {
+	for _, flag := range append(cliargs.NodeFlagNames(), "policy", "max", "cold-law", "fleet", "worker-bin") {
 		if c.IsSet(flag) {
 			return cliargs.Errorf(cliargs.Usage, "--%s belongs to the bundled stack and cannot be used with --target", flag)
 		}

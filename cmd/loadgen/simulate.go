@@ -37,6 +37,7 @@ func (p *program) simulateVerb() *cli.Command {
 			"requests in less than a second. The same seed gives the same event log and the same --json, byte for byte.\n\n" +
 			"  loadgen simulate --pattern fc-burst --policy fc-race\n" +
 			"  loadgen simulate --pattern fc-ramp --policy fc-race --seeds 1000\n" +
+			"  loadgen simulate --pattern fc-burst --policy fc-race:spread=true --nodes 8 --node-memory 12GB --node-cache\n" +
 			"  loadgen simulate --pattern poisson --rate 1000/s --requests 10000000",
 		Flags:  flags,
 		Action: p.simulate,
@@ -49,7 +50,7 @@ func patternFlag() cli.Flag {
 
 // virtualFlags are the flags of everything that runs in virtual time.
 func virtualFlags(seeds int) []cli.Flag {
-	return []cli.Flag{
+	return append([]cli.Flag{
 		&cli.IntFlag{Name: "seeds", Value: seeds, Usage: "`N` independent runs, one a seed from --seed on, on all cores"},
 		&cli.Float64Flag{Name: "confidence", Value: analysis.DefaultConfidence, Usage: "level of intervals, between 0 and 1", Category: "OUTPUT"},
 		&cli.IntFlag{Name: "exact", Value: analysis.DefaultExact, Category: "OUTPUT",
@@ -60,7 +61,7 @@ func virtualFlags(seeds int) []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress and no speed", Category: "OUTPUT"},
 		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "auto, plain or none", Category: "OUTPUT"},
 		colorFlag(),
-	}
+	}, cliargs.NodeFlags("PLATFORM")...)
 }
 
 func formatFlag() cli.Flag {
