@@ -34,8 +34,14 @@ type Event struct {
 	Code  uint8      // Done: outcome; Failed: cause; Tick: its name
 	Inst  InstanceID // Failed Stopped Ready Sample; the core fills it in for Done
 	Req   RequestID  // Done Timer Arrival Cancel
-	Value int64      // Sample: milli-CPU; the core fills in Done = service time and Ready = start-up time, in ns
+	Value int64      // Sample: milli-CPU used in the last second; the core fills in Done = service time and Ready = start-up time, in ns
 }
+
+// Why an instance ended by itself: the Code of Failed.
+const (
+	ByItself    uint8 = iota // it crashed, its start failed, or nobody knows
+	OutOfMemory              // it needed more memory than it has
+)
 
 // Do is what an action asks the host to do.
 type Do uint8

@@ -65,6 +65,9 @@ func NewCloudRun(o CloudRunOptions) *CloudRun {
 // ForACT, 0 if none has yet (CR-25).
 func (p *CloudRun) Recommendation() (n int64, driver Why) { return p.n, p.driver }
 
+// Samples reports whether it wants them: the drivers do, and the use of an instance that is to stop (U-19).
+func (p *CloudRun) Samples() bool { return p.o.CPU || p.o.Concurrency || p.o.ACT }
+
 // Handle decides on one event.
 func (p *CloudRun) Handle(c *scheduler.Control, ev scheduler.Event) {
 	if p.demand.begin != clock.Never || c.Running()+c.Waiting() > 0 || ev.Kind == scheduler.Arrival || c.Config().Min > 0 {

@@ -15,7 +15,7 @@ var hpa = Entry{
 		{Name: "concurrency_target", Type: Ratio, Default: "0.7", Max: 1000, Doc: "mean requests that wait or run, as a part of the limit of all instances; 0: not a metric"},
 		{Name: "rate_target", Type: Int, Default: "0", Max: 1 << 20, Doc: "requests per second of one instance, the traffic of a Gateway (HPA-2); 0: not a metric"},
 		{Name: "cpu_target", Type: Int, Default: "0", Max: 1000, Doc: "CPU in percent of the request (HPA-5); 0: not a metric"},
-		{Name: "cpu_request", Type: Int, Default: "1000", Min: 1, Max: 1 << 20, Doc: "CPU that one instance requests, in thousandths of a CPU"},
+		{Name: "cpu_request", Type: Int, Default: "1000", Min: 1, Max: 1 << 20, Fact: InstanceCPUs, Doc: "CPU that one instance requests, in thousandths of a CPU"},
 		{Name: "tolerance", Type: Ratio, Default: "0.1", Max: 1000, Doc: "no change while the ratio is so close to 1 (HPA-3)"},
 		{Name: "old_tolerance", Type: Bool, Default: "false", Max: 1, Doc: "the older arithmetic of its edges (HPA-4, U-31)"},
 		{Name: "behavior", Type: Bool, Default: "true", Max: 1, Doc: "false: as without a behavior field; the up and down parameters except down_window then have no effect (HPA-11, HPA-12)"},
@@ -111,6 +111,9 @@ func NewHPA(o HPAOptions) *HPA {
 
 // Last returns the last step, for those who watch.
 func (p *HPA) Last() HPAStep { return p.last }
+
+// Samples reports whether it wants them.
+func (p *HPA) Samples() bool { return p.o.CPU > 0 }
 
 // Handle decides on one event.
 func (p *HPA) Handle(c *scheduler.Control, ev scheduler.Event) {

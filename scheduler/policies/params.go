@@ -30,6 +30,7 @@ type Param struct {
 	Min     int64 // smallest value, ≥ 0, in the unit of Max
 	Max     int64 // largest Int, largest Duration in ns, or largest Ratio in thousandths
 	Doc     string
+	Fact    Fact // what it is of an instance; a platform that knows it fills it in
 }
 
 // values holds a value for each parameter of a policy: a duration in ns, an integer, a ratio in thousandths, or 0
