@@ -200,7 +200,7 @@ func newBubble(t *testing.T, cfg bubbleConfig) *bubble {
 	}
 	g, err := New(Config{Clock: b.clock, Dial: b.net.dial, Settle: synctest.Wait, Limits: cfg.limits,
 		Functions: []Function{{Spec: workload.Function{Name: "f"}, Policy: cfg.policy, Core: cfg.core, Nodes: cfg.nodes, Provisioner: b.fleet,
-			Handover: cfg.handover, Why: func(c uint8) string { return policies.Why(c).String() }, PolicyName: "test"}}})
+			Handover: cfg.handover, Why: why, PolicyName: "test"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,6 +210,8 @@ func newBubble(t *testing.T, cfg bubbleConfig) *bubble {
 	b.client = &http.Client{Transport: &http.Transport{DialContext: b.net.dial, MaxIdleConnsPerHost: 100}}
 	return b
 }
+
+func why(code uint8) string { return policies.Why(code).String() }
 
 // end closes everything, so that the bubble can end.
 func (b *bubble) end() {

@@ -235,7 +235,7 @@ func TestDecisionsRing(t *testing.T) {
 func TestLivesAreBounded(t *testing.T) {
 	l := newLives(3)
 	for k := scheduler.InstanceID(1); k <= 5; k++ {
-		l.begin(scheduler.Action{Inst: k}, StartRequest{Cause: "cause"}, func() {})
+		l.begin(scheduler.Action{Inst: k}, StartRequest{Cause: "cause"}, "", func() {})
 		l.ready(k, "addr", 10)
 		l.occupy(k, "first", 20)
 		l.vacate(k, 25, true)

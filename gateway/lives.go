@@ -38,10 +38,11 @@ func newLives(limit int) *lives {
 }
 
 // begin notes a start and returns its life.
-func (l *lives) begin(a scheduler.Action, r StartRequest, cancel context.CancelFunc) *life {
+func (l *lives) begin(a scheduler.Action, r StartRequest, reason string, cancel context.CancelFunc) *life {
 	in := &life{
 		Instance: record.Instance{
-			ID: int32(a.Inst), Cause: r.Cause, Node: int32(a.Status), Cached: r.Cached, Started: a.At, Ready: clock.Never, Stopped: clock.Never,
+			ID: int32(a.Inst), Cause: r.Cause, Reason: reason, Node: int32(a.Status), Cached: r.Cached,
+			Started: a.At, Ready: clock.Never, Stopped: clock.Never,
 		},
 		state: scheduler.Starting, cancel: cancel, started: make(chan struct{}),
 	}

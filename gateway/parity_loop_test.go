@@ -63,7 +63,7 @@ func (w *world) simulate(t *testing.T, e policies.Entry, seen *sightings) course
 	witness := &witness{Policy: mustPolicy(w.reading(e))}
 	res, err := sim.Run(sim.Config{
 		Schedule: w.schedule, Policy: witness, Limits: w.limits, Nodes: w.nodes, Changes: w.changes, Platform: w, Faults: mishaps{world: w},
-		Handover: w.handover, Seed: w.seed, Trace: sim.Actions,
+		Resources: w.shared, Handover: w.handover, Seed: w.seed, Trace: sim.Actions,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,6 +88,7 @@ func (w *world) loop(t *testing.T, e policies.Entry, late func(scheduler.Event) 
 	stop := runLoop(f.loop)
 	var clients sync.WaitGroup
 	clients.Go(func() { f.send(t) })
+	clients.Go(func() { f.sample(t) })
 	if err := f.clock.WaitUntil(t.Context(), clock.Instant(w.schedule.Length)); err != nil {
 		t.Error(err)
 	}
@@ -101,24 +102,28 @@ func (w *world) loop(t *testing.T, e policies.Entry, late func(scheduler.Event) 
 // memoryFleet is clients and instances without sockets. It carries out what the loop decides by telling it later what
 // came of it. What is not under the lock belongs to the loop's goroutine.
 type memoryFleet struct {
-	w     *world
-	clock *realclock.Clock
-	core  *scheduler.Core
-	loop  *Loop
-	late  func(scheduler.Event) time.Duration
-	last  scheduler.RequestID
-	calls []*workload.Arrival // by id; [0] is unused
-	acts  []scheduler.Action
+	w      *world
+	clock  *realclock.Clock
+	core   *scheduler.Core
+	policy scheduler.Policy
+	loop   *Loop
+	late   func(scheduler.Event) time.Duration
+	last   scheduler.RequestID
+	calls  []*workload.Arrival // by id; [0] is unused
+	acts   []scheduler.Action
 
 	mu  sync.Mutex
 	due map[clock.Instant][]Message
+
+	machines machines
 }
 
 func newMemoryFleet(w *world, p scheduler.Policy) *memoryFleet {
 	f := &memoryFleet{
-		w: w, clock: realclock.Timers(time.Now()), core: scheduler.NewOn(p, w.limits, w.nodes, w.seed), calls: make([]*workload.Arrival, 1),
+		w: w, clock: realclock.Timers(time.Now()), core: scheduler.NewOn(p, w.limits, w.nodes, w.seed), policy: p, calls: make([]*workload.Arrival, 1),
 		late: func(scheduler.Event) time.Duration { return 0 }, due: map[clock.Instant][]Message{},
 	}
+	f.machines.of = map[scheduler.InstanceID]*machine{}
 	f.loop = NewLoop(f.clock, f.core, f.carry, nil)
 	f.loop.Settle = synctest.Wait
 	for _, c := range w.changes {
@@ -183,9 +188,14 @@ func (f *memoryFleet) tell(at clock.Instant) {
 
 // consequence plans an event that follows from one at now, if it is to come. No delay is zero.
 func (f *memoryFleet) consequence(now, at clock.Instant, ev scheduler.Event) {
-	if at != clock.Never {
-		f.plan(max(at, now+1), Message{Event: ev})
+	if at == clock.Never {
+		return
 	}
+	m := Message{Event: ev}
+	if ev.Kind == scheduler.Failed {
+		m.Admit = f.gone
+	}
+	f.plan(max(at, now+1), m)
 }
 
 func (f *memoryFleet) carry(a scheduler.Action) {
@@ -200,7 +210,7 @@ func (f *memoryFleet) carry(a scheduler.Action) {
 		if f.w.nodes.On() {
 			at = max(at, a.At+1)
 		}
-		f.plan(at, Message{Event: scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst}})
+		f.plan(at, Message{Event: scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst}, Admit: f.gone})
 	default:
 	}
 }
@@ -211,7 +221,11 @@ func (f *memoryFleet) assign(a scheduler.Action) {
 		how = record.HTTPError
 	}
 	over := a.At.Add(call.Demand.Exec)
-	f.consequence(a.At, over.Add(f.w.handover), scheduler.Event{Kind: scheduler.Done, Code: uint8(how), Req: a.Req})
+	if f.w.shared.Modelled() {
+		f.begin(a, call.Demand, how)
+	} else {
+		f.consequence(a.At, over.Add(f.w.handover), scheduler.Event{Kind: scheduler.Done, Code: uint8(how), Req: a.Req})
+	}
 	f.consequence(a.At, mishaps{world: f.w}.Breaks(call.Seq, over), scheduler.Event{Kind: scheduler.Failed, Inst: a.Inst})
 }
 
@@ -232,6 +246,7 @@ func (f *memoryFleet) ready(at clock.Instant, ev *scheduler.Event) bool {
 	if f.core.State(ev.Inst) == scheduler.Starting {
 		crash := mishaps{world: f.w}.Crashes(int64(ev.Inst), at)
 		f.consequence(at, crash, scheduler.Event{Kind: scheduler.Failed, Inst: ev.Inst})
+		f.equip(at, ev.Inst)
 	}
 	return true
 }
@@ -290,6 +305,8 @@ type witness struct {
 	sets  []uint16
 }
 
+func (p *witness) Samples() bool { return scheduler.WantsSamples(p.Policy) }
+
 func (p *witness) Handle(c *scheduler.Control, ev scheduler.Event) {
 	if c.Now() != p.at {
 		p.sets = append(p.sets, p.kinds)
@@ -316,6 +333,8 @@ var ties = []struct {
 	{"a client leaves and an instance becomes ready", 1<<scheduler.Cancel | 1<<scheduler.Ready},
 	{"idle instances are reclaimed and a request arrives", 1<<scheduler.Tick | 1<<scheduler.Arrival},
 	{"limits change and a request arrives", 1<<scheduler.Configure | 1<<scheduler.Arrival},
+	{"an instance is sampled and a slot is freed", 1<<scheduler.Sample | 1<<scheduler.Done},
+	{"an instance is sampled and a request arrives", 1<<scheduler.Sample | 1<<scheduler.Arrival},
 }
 
 // sightings count what must have been seen, so that parity is no parity of runs in which nothing happens.
@@ -329,6 +348,7 @@ type sightings struct {
 var states = []string{
 	"a start failed", "an instance crashed", "a request was rejected", "a request was lost", "a waiting client left",
 	"a client left while it was served", "an instance stopped", "an event came too late", "a start skipped the download", "a node was given back",
+	"an instance ran out of memory",
 }
 
 func (s *sightings) add(w *witness, res sim.Result) {
@@ -344,6 +364,7 @@ func (s *sightings) add(w *witness, res sim.Result) {
 		s.note("a start failed", in.Failed && in.Ready == clock.Never)
 		s.note("an instance crashed", in.Failed && in.Ready != clock.Never)
 		s.note("a start skipped the download", in.Cached)
+		s.note("an instance ran out of memory", in.Failure != "")
 	}
 	for _, a := range res.Actions {
 		left := a.Do == scheduler.End && a.Status == 499

@@ -55,7 +55,7 @@ func TestParityWithTheSimulator(t *testing.T) {
 				schedule := documentedSchedule(t, c.pattern, draws, seed)
 				limits := scheduler.Config{Max: c.max}
 				want, err := sim.Run(sim.Config{Schedule: schedule, Policy: mustPolicy(c.policy), Limits: limits, Nodes: c.nodes, Platform: draws,
-					Handover: c.handover, Seed: seed, Trace: sim.Actions})
+					Handover: c.handover, Seed: seed, Trace: sim.Actions, Why: why})
 				if err != nil {
 					t.Fatal(err)
 				}

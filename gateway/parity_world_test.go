@@ -34,6 +34,7 @@ type world struct {
 	crash    float64 // share of instances that end by themselves
 	breaks   float64 // share of requests that end their instance, around the instant of their answer
 	leave    float64 // share of clients that go away
+	shared   platform.Resources
 	schedule *workload.Schedule
 }
 
@@ -46,6 +47,7 @@ func worldOf(seed uint64) *world {
 		limits: scheduler.Config{Max: oneOf(&d, 4, 9, 20, scheduler.Unlimited), Min: oneOf(&d, 0, 0, 2), Limit: oneOf[int32](&d, 1, 1, 1, 3)},
 	}
 	w.nodes = oneOf(&d, scheduler.Nodes{}, scheduler.Nodes{Count: 3, Slots: 2, Keep: 2 * time.Second, Cache: true}, scheduler.Nodes{Count: 10, Slots: 4, Keep: 500 * time.Millisecond, Cache: true})
+	w.share()
 	w.schedule = &workload.Schedule{Seed: seed, Function: workload.Function{Name: "f", Concurrency: int(w.limits.Limit)}}
 	at := clock.Instant(0)
 	for seq := range int64(parityArrivals) {
@@ -86,9 +88,30 @@ func (w *world) change(last clock.Instant) {
 	}
 }
 
+// share lets bodies share CPU in a half of the worlds, with periodic work in the background, and in some the last request
+// that an instance may have is one too many for its memory. Peaks begin off the grid.
+func (w *world) share() {
+	d := rng.NewKey(w.seed, "parity shares").Draw(0)
+	if d.Int64N(2) == 0 {
+		return
+	}
+	w.shared = platform.Resources{MilliCPUs: oneOf[int64](&d, 300, 500, 1000), Threads: oneOf(&d, 1, 2)}
+	if d.Int64N(2) == 0 {
+		w.shared.Background = platform.Background{Milli: 20, Peak: 200, Every: 3*time.Second + tie/3, For: 2*tie + 1}
+	}
+	if n := int64(w.limits.Limit); n > 1 && d.Int64N(2) == 0 {
+		w.shared.Memory = platform.Memory{Base: 1, Request: 10, Limit: 10 * n}
+	}
+}
+
+// demand is on the grid: what a body computes too, and what it waits for.
 func (w *world) demand(seq int64) workload.Demand {
 	d := rng.NewKey(w.seed, "parity demand").Draw(seq)
-	return workload.Demand{Exec: tie * time.Duration(1+d.Int64N(16)), Pre: tie * oneOf[time.Duration](&d, 0, 0, 0, 1, 3)}
+	demand := workload.Demand{Exec: tie * time.Duration(1+d.Int64N(16)), Pre: tie * oneOf[time.Duration](&d, 0, 0, 0, 1, 3)}
+	if w.shared.Modelled() {
+		demand.CPU = oneOf(&d, 0, min(demand.Exec, tie), demand.Exec/2, demand.Exec)
+	}
+	return demand
 }
 
 // StartUp takes up to sixty ties.

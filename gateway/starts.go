@@ -18,7 +18,11 @@ func (s *service) start(c *call, a scheduler.Action) {
 		r.Cause, r.Demand = c.name, c.demand
 	}
 	ctx, cancel := context.WithTimeout(s.base, s.limits.StartTime)
-	in := s.lives.begin(a, r, cancel)
+	reason := ""
+	if s.fn.Why != nil {
+		reason = s.fn.Why(a.Code)
+	}
+	in := s.lives.begin(a, r, reason, cancel)
 	s.work.Go(func() {
 		defer close(in.started)
 		defer cancel()

@@ -17,6 +17,7 @@ type life struct {
 	name     string // what records call it
 	stopping bool   // told to stop
 	answered int    // requests that it answered, less those that it finished as the core counts them
+	machine  *machine
 }
 
 // name is the request id of an arrival.
@@ -39,6 +40,9 @@ func (s *run) start(a *scheduler.Action) {
 		in.name = strconv.Itoa(int(number))
 	}
 	in.Instance = record.Instance{ID: number, Revision: s.cfg.Revision, Node: int32(a.Status), Started: a.At, Ready: clock.Never, Stopped: clock.Never}
+	if s.cfg.Why != nil {
+		in.Reason = s.cfg.Why(a.Code)
+	}
 	in.Cached = a.Status != 0 && s.core.Cached(a.Inst)
 	var cause workload.Demand
 	if f := s.flights.Get(int64(a.Req)); f != nil { // a cause that has ended is forgotten
@@ -81,7 +85,18 @@ func (s *run) stop(a *scheduler.Action) {
 func (s *run) turn(kind scheduler.Kind, i scheduler.InstanceID) {
 	in := s.lives.Get(int64(i))
 	late := in == nil || kind == scheduler.Ready && in.stopping
-	s.tell(kind, 0, i, 0)
+	code := uint8(0)
+	switch {
+	case s.cpus == nil || late:
+	case kind == scheduler.Ready:
+		s.equip(in)
+	case kind == scheduler.Failed:
+		code = in.cause()
+	}
+	s.tell(kind, code, i, 0)
+	if s.cpus != nil && kind == scheduler.Failed {
+		s.forsake(i)
+	}
 	switch {
 	case late: // it had ended, or must
 	case kind != scheduler.Ready:
@@ -99,6 +114,9 @@ func (s *run) turn(kind scheduler.Kind, i scheduler.InstanceID) {
 func (s *run) bury(in *life) {
 	if known, ok := s.core.Instance(in.inst); ok {
 		in.Busy, in.Served = known.Busy, known.Served+in.answered
+	}
+	if in.machine != nil {
+		in.machine.account(s.now, &in.Instance)
 	}
 	if s.cfg.ObserveInstance != nil {
 		s.cfg.ObserveInstance(&in.Instance)

@@ -26,6 +26,8 @@ type deafTo struct {
 	kind scheduler.Kind
 }
 
+func (p deafTo) Samples() bool { return scheduler.WantsSamples(p.Policy) }
+
 func (p deafTo) Handle(c *scheduler.Control, ev scheduler.Event) {
 	if ev.Kind != p.kind {
 		p.Policy.Handle(c, ev)

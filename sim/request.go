@@ -46,7 +46,11 @@ func (s *run) assign(a *scheduler.Action) {
 		s.lives.Get(int64(a.Inst)).First = s.name(f.arrival.Seq)
 	}
 	over := a.At.Add(f.arrival.Demand.Exec)
-	s.agenda.pushRising(entry{max(a.At+1, over.Add(s.cfg.Handover)), keyOf(scheduler.Done, 0, int64(a.Req))})
+	if s.cpus != nil {
+		s.begin(a, f)
+	} else {
+		s.agenda.pushRising(entry{max(a.At+1, over.Add(s.cfg.Handover)), keyOf(scheduler.Done, 0, int64(a.Req))})
+	}
 	if s.cfg.Faults != nil {
 		s.plan(s.cfg.Faults.Breaks(f.arrival.Seq, over), keyOf(scheduler.Failed, 0, int64(a.Inst)))
 	}
@@ -115,7 +119,7 @@ func (s *run) fate(a *scheduler.Action, f *flight) fate {
 		return fate{turnedAway(a.Status), int(a.Status), a.At}
 	case a.Do == scheduler.End && a.Status == statusClientGone:
 		return fate{record.Canceled, 0, a.At}
-	case a.Do == scheduler.Lost && a.At < f.told.At.Add(f.arrival.Demand.Exec):
+	case a.Do == scheduler.Lost && a.At < s.over(f):
 		return fate{record.HTTPError, int(a.Status), a.At}
 	}
 	how := record.Outcome(a.Code)
@@ -123,7 +127,7 @@ func (s *run) fate(a *scheduler.Action, f *flight) fate {
 		how = s.outcome(f.arrival.Seq)
 		s.lives.Get(int64(f.told.Inst)).answered++
 	}
-	end := fate{how, statusOK, f.told.At.Add(f.arrival.Demand.Exec + f.arrival.Demand.Post)}
+	end := fate{how, statusOK, s.over(f).Add(f.arrival.Demand.Post)}
 	if how == record.HTTPError {
 		end.status = statusBodyFailed
 	}
@@ -180,7 +184,7 @@ func (s *run) server(a *scheduler.Action, f *flight) record.Server {
 		return record.Server{Queue: s.waited(a, f), Revision: s.cfg.Revision, Start: record.Edge, StartBy: record.ByNone, Source: record.FromPlatform}
 	}
 	return record.Server{
-		Queue: f.told.Queue, Init: f.told.Init, Exec: min(f.arrival.Demand.Exec, a.At.Sub(f.told.At)),
+		Queue: f.told.Queue, Init: f.told.Init, Exec: min(s.over(f), a.At).Sub(f.told.At),
 		Instance: s.lives.Get(int64(f.told.Inst)).name, Revision: s.cfg.Revision,
 		Start: f.told.Start, StartBy: f.told.StartBy, Source: record.FromPlatform,
 	}

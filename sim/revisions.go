@@ -59,6 +59,9 @@ func (s *revisions) run() error {
 	for {
 		head, from, plain := s.soonest()
 		due := min(s.due(), s.service.Next())
+		if s.wake(min(head.at, due)) {
+			continue
+		}
 		if next := min(head.at, due); next > s.front.horizon {
 			if s.left() == 0 {
 				return s.front.err
@@ -120,6 +123,17 @@ func (s *revisions) due() clock.Instant {
 		at = min(at, r.core.Next())
 	}
 	return at
+}
+
+// wake looks at an instance if that is to be done up to an instant.
+func (s *revisions) wake(until clock.Instant) bool {
+	for _, r := range s.runs {
+		if next := r.wakes(); next != clock.Never && next <= until {
+			r.wake()
+			return true
+		}
+	}
+	return false
 }
 
 // left returns how many requests have not ended or still are on an instance.

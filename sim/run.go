@@ -29,6 +29,7 @@ type run struct {
 	subject *flight                           // of the event that is being handled, if one has it
 	lives   scheduler.Table[life]             // by instance id, the same as the core's
 	number  *int32                            // of instances of all revisions; nil: there is one
+	cpus    *cpus                             // nil: bodies share nothing
 
 	step      Step          // Watch sees it
 	record    record.Record // Observe sees it
@@ -43,7 +44,8 @@ type flight struct {
 	id      int64
 	arrival workload.Arrival
 	told    scheduler.Dispatch
-	ended   bool // its client has gone; it is still on its instance
+	over    clock.Instant // with cpus: its body is; Never: not yet
+	ended   bool          // its client has gone; it is still on its instance
 }
 
 func newRun(cfg Config) *run {
@@ -51,6 +53,7 @@ func newRun(cfg Config) *run {
 	cfg.Run = cmp.Or(cfg.Run, "sim")
 	cfg.Patience = cmp.Or(cfg.Patience, DefaultPatience)
 	s := &run{cfg: cfg, core: scheduler.NewOn(cfg.Policy, cfg.Limits, cfg.Nodes, cfg.Seed), log: newLog(cfg.Trace), horizon: clock.Never}
+	s.cpus = newCPUs(&s.cfg)
 	if s.keeps() && cfg.Schedule != nil {
 		s.records = make([]record.Record, 0, len(cfg.Schedule.Arrivals))
 	}
@@ -72,6 +75,10 @@ func (s *run) run() error {
 	for {
 		at, head := s.soonest()
 		due := s.core.Next()
+		if next := s.wakes(); next != clock.Never && next <= min(at, due) { // bodies end before anything else happens
+			s.wake()
+			continue
+		}
 		if next := min(at, due); next > s.horizon {
 			if s.early.Len() == 0 && s.flights.Len() == 0 {
 				return s.err
@@ -112,6 +119,8 @@ func (s *run) handle(e entry) {
 		s.tell(scheduler.Cancel, 0, 0, scheduler.RequestID(id))
 	case scheduler.Configure:
 		s.configure(s.cfg.Changes[id].Limits)
+	case scheduler.Sample:
+		s.sample()
 	default:
 		s.turn(e.kind(), scheduler.InstanceID(id))
 	}

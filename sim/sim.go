@@ -33,22 +33,24 @@ var ErrStuck = errors.New("requests never end")
 
 // Config is one run. Policy, Platform and one of Schedule and Source are required.
 type Config struct {
-	Schedule *workload.Schedule
-	Source   *workload.Source // instead of Schedule: its arrivals are drawn as they come, and none is held for long
-	Policy   scheduler.Policy // fresh: a policy belongs to one core
-	Limits   scheduler.Config // Limit 0: the function's concurrency. The zero Max lets nothing start
-	Nodes    scheduler.Nodes  // on which instances are placed; the zero Nodes: nowhere in particular
-	Changes  []Change         // of the limits, in order of At
-	Commands []Command        // to the service, in order of At: with any there may be several revisions
-	Revision string           // name of the revision in records; with Commands the default is FirstRevision
-	Deadline time.Duration    // of a deployment, see scheduler.ServiceConfig
-	Platform Platform
-	Faults   Faults        // nil: none
-	Handover time.Duration // from the end of a body until its slot is free; ≥ 0
-	Seed     uint64        // for the text of a panic
-	Run      string        // prefix of the request ids in Instance.Cause and First; default "sim"
-	Patience time.Duration // virtual time after the schedule's length; 0: DefaultPatience
-	Trace    Trace         // what is kept of the decisions; default: nothing
+	Schedule  *workload.Schedule
+	Source    *workload.Source // instead of Schedule: its arrivals are drawn as they come, and none is held for long
+	Policy    scheduler.Policy // fresh: a policy belongs to one core
+	Limits    scheduler.Config // Limit 0: the function's concurrency. The zero Max lets nothing start
+	Nodes     scheduler.Nodes  // on which instances are placed; the zero Nodes: nowhere in particular
+	Changes   []Change         // of the limits, in order of At
+	Commands  []Command        // to the service, in order of At: with any there may be several revisions
+	Revision  string           // name of the revision in records; with Commands the default is FirstRevision
+	Deadline  time.Duration    // of a deployment, see scheduler.ServiceConfig
+	Platform  Platform
+	Faults    Faults             // nil: none
+	Resources platform.Resources // of each instance; the zero Resources: bodies share nothing, and nothing is sampled
+	Handover  time.Duration      // from the end of a body until its slot is free; ≥ 0
+	Seed      uint64             // for the text of a panic
+	Why       func(uint8) string // names the policy's reasons for a start in Instance.Reason; nil: they are not told
+	Run       string             // prefix of the request ids in Instance.Cause and First; default "sim"
+	Patience  time.Duration      // virtual time after the schedule's length; 0: DefaultPatience
+	Trace     Trace              // what is kept of the decisions; default: nothing
 
 	// Where the results go. A record is made only if somebody gets it: with Tally and without Observe none is.
 	Observe         func(*record.Record)   // gets each record as it is made, instead of Result.Records; it must not keep it
@@ -107,6 +109,9 @@ type Result struct {
 // itself (rejected, lost) has its answer at once. One whose client goes away is Canceled at that instant, without an
 // answer. One whose instance ends between its body and its Done has had its answer.
 //
+// With Resources a body ends when its instance is done with it. Once a second, at full seconds, each instance that serves
+// is sampled, if the policy wants samples. Faults.Breaks is told the end of a body that lacks no CPU.
+//
 // With Tally or Observe, ObserveInstance and a Source a run allocates nothing for a request: its memory is that of what
 // is under way at once.
 func Run(cfg Config) (Result, error) {
@@ -134,6 +139,9 @@ func (cfg *Config) check() error {
 	}
 	if cfg.Handover < 0 || cfg.Patience < 0 {
 		bad("handover %v, patience %v: must be ≥ 0", cfg.Handover, cfg.Patience)
+	}
+	if err := cfg.Resources.Check(); err != nil {
+		bad("%w", err)
 	}
 	if err := errors.Join(cfg.Limits.Validate(), cfg.Nodes.Validate()); err != nil {
 		bad("%w", err)

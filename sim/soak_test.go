@@ -41,6 +41,9 @@ var variants = map[string][]variant{
 	"lambda": {{"wait_timeout=2s", 2 * time.Second}, {"scaling_rate=3", 0}, {"rate_scaling=true,request_rate=1", 0}},
 }
 
+// crowds are the policies that put many requests on one instance: in a quarter of their seeds up to so many.
+var crowds = map[string]int32{"cloudrun": 6, "hpa": 4, "knative": 4, "fixed": 3}
+
 type variant struct {
 	params string
 	wait   time.Duration // 0: the default
@@ -60,6 +63,9 @@ func play(t testing.TB, seed uint64, wrap func(scheduler.Policy) scheduler.Polic
 		}
 		o := policytest.OptionsOf(e)
 		o.Wait, o.Requests = cmp.Or(v.wait, o.Wait), *requests
+		if seed%4 == 1 {
+			o.Limit = crowds[e.Name]
+		}
 		reached, err := policytest.Play(func() scheduler.Policy { return wrap(policy(t, spec)) }, o, seed)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec, err)

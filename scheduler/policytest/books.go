@@ -232,7 +232,7 @@ func (b *books) judge() {
 		if s == scheduler.Starting || b.core.Up(i) {
 			b.count.alive++
 		}
-		if b.count.waiting > 0 && !b.o.Bound && in.ready && b.core.Up(i) && len(in.on) < int(b.o.Limit) {
+		if b.count.waiting > 0 && !b.o.Bound && in.ready && b.core.Up(i) && len(in.on) < int(b.core.Limit(i)) {
 			b.broken(NoIdleWait, "%d wait while instance %d has a free slot", b.count.waiting, i)
 		}
 	}

@@ -58,6 +58,15 @@ var rareStates = []rareState{
 		return b.instances[s.Event.Inst].leaving && b.count.stale == b.before.stale
 	}),
 	told(scheduler.Failed, "an instance failed after its end", stale),
+	told(scheduler.Failed, "an instance ran out of memory", func(_ *books, s *sim.Step) bool {
+		return s.Event.Code == scheduler.OutOfMemory && ends(s, scheduler.Lost, nil)
+	}),
+	told(scheduler.Sample, "a limit fell below what was in flight", func(_ *books, s *sim.Step) bool {
+		return s.Core.InFlight(s.Event.Inst) > int(s.Core.Limit(s.Event.Inst))
+	}),
+	told(scheduler.Sample, "a raised limit let a waiting request go", func(_ *books, s *sim.Step) bool {
+		return ends(s, scheduler.Assign, nil)
+	}),
 	told(scheduler.Done, "an answer came from an instance that was gone", stale),
 	told(scheduler.Done, "the last request left a draining instance", func(_ *books, s *sim.Step) bool {
 		return ends(s, scheduler.Stop, nil)

@@ -30,6 +30,7 @@ type scenario struct {
 	handover time.Duration
 	pre      time.Duration // longest way of a request to the core
 	lingers  time.Duration // longest time that an instance takes to stop
+	shares   resources     // of an instance; in most seeds bodies share nothing
 
 	arrivals []clock.Instant
 	changes  []sim.Change
@@ -81,6 +82,7 @@ func swarm(seed uint64, o Options) *scenario {
 		lingers: pick(&d, 0, 500*time.Millisecond), second: clock.Never,
 	}
 	s.min = min(pick(&d, 0, 0, 2), s.max)
+	s.shares = sharedBy(seed, s.limit)
 	s.name()
 	s.draw(&d, o.Requests)
 	if pick(&d, false, false, true) {
@@ -151,7 +153,7 @@ func (s *scenario) config(p scheduler.Policy, o Options) sim.Config {
 	schedule.Length = time.Duration(s.settled(o)) + o.Settle
 	return sim.Config{
 		Schedule: schedule, Policy: p, Limits: s.limits(), Nodes: o.Nodes, Changes: s.changes, Platform: s, Faults: faults{s}, Handover: s.handover,
-		Seed: s.seed,
+		Resources: s.shares.Resources, Seed: s.seed,
 	}
 }
 
@@ -207,6 +209,7 @@ func (s *scenario) instance(id int64) int64 {
 func (s *scenario) demand(seq int64) workload.Demand {
 	id := s.arrival(seq)
 	demand := workload.Demand{Exec: s.within(service, id, s.slow*longestBody)}
+	demand.CPU = demand.Exec / 1000 * time.Duration(s.shares.mille)
 	if s.pre > 0 {
 		demand.Pre = s.within(onItsWay, id, s.pre)
 	}
