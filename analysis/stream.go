@@ -62,7 +62,7 @@ func (s *Stream) Add(r *record.Record) {
 func (s *Stream) Summary(scheduled int, length time.Duration, instances []record.Instance, t *Tariff) (Summary, error) {
 	end := clock.Instant(length)
 	out := Summary{
-		Scheduled: scheduled, Sent: sent(s.counts), Outcomes: s.counts, Buckets: true, Instances: Total(instances, end), Uses: s.uses,
+		Scheduled: scheduled, Sent: sent(s.counts), Outcomes: s.counts, Buckets: true, Instances: Total(instances, end), Usage: UsageOf(instances), Uses: s.uses,
 	}
 	all, ok := hdr.New(streamRange), hdr.New(streamRange)
 	errs := []error{s.unwritten}

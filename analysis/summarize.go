@@ -37,6 +37,7 @@ func Summarize(in Input) Summary {
 		t := TotalNodes(in.Nodes, in.Instances, clock.Instant(in.Schedule.Length))
 		s.Nodes = &t
 	}
+	s.Usage = UsageOf(in.Instances)
 	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
 	s.Bill = BillOf(in.Tariff, in)
 	s.Warnings = warnings(&s, rateShare(&s, in))

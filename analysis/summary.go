@@ -21,6 +21,7 @@ type Summary struct {
 	Windows   []Window
 	Instances InstanceTotals
 	Nodes     *NodeTotals // nil: instances were placed nowhere in particular
+	Usage     Usage
 	Uses      Attribution
 	Bill      Bill
 	Waiting   time.Duration // sum of the waiting times that the target told

@@ -113,7 +113,8 @@ func (c Cell) virtual(choose func(*sim.Config)) (sim.Result, error) {
 		return sim.Result{}, err
 	}
 	cfg := sim.Config{
-		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest,
+		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Resources: c.Profile.Resources,
+		Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest, Why: why,
 	}
 	choose(&cfg)
 	result, err := guarded(cfg)

@@ -5,10 +5,10 @@ import (
 	"coldwave/record"
 )
 
-// attributionGrids say what the starts were good for, and whose starts the requests used; none where the target told
-// nothing.
+// attributionGrids say why instances were started and what they used, what the starts were good for, and whose starts the
+// requests used; none where the target told nothing.
 func attributionGrids(ps []pair) []grid {
-	var all []grid
+	all := usageGrids(ps)
 	for _, g := range []grid{useGrid(ps), causeGrid(ps)} {
 		if len(g.Lines) > 0 {
 			all = append(all, g)

@@ -75,10 +75,10 @@ func TestInstancesCSV(t *testing.T) {
 	var b bytes.Buffer
 	err := InstancesCSV(&b, []record.Instance{
 		{ID: 1, Cause: "r-0", First: "r-0", Started: 5, Ready: 9, Stopped: clock.Never, Served: 2, Busy: 7, Node: 3, Cached: true},
-		{ID: 2, Cause: "r-1", Started: 5, Ready: clock.Never, Stopped: 8, Failed: true},
+		{ID: 2, Cause: "r-1", Started: 5, Ready: clock.Never, Stopped: 8, Failed: true, Reason: "cpu", Failure: record.OutOfMemory, CPU: 3, Memory: 4},
 	})
-	want := "instance,cause,first,used_by,started_ns,ready_ns,stopped_ns,failed,served,busy_ns,node,cached\n" +
-		"1,r-0,r-0,own,5,9,,false,2,7,3,true\n2,r-1,,never,5,,8,true,0,0,,false\n"
+	want := "instance,cause,first,used_by,started_ns,ready_ns,stopped_ns,failed,served,busy_ns,node,cached,reason,failure,cpu_ns,memory_peak_bytes\n" +
+		"1,r-0,r-0,own,5,9,,false,2,7,3,true,,,0,0\n2,r-1,,never,5,,8,true,0,0,,false,cpu,memory_limit,3,4\n"
 	if err != nil || b.String() != want {
 		t.Errorf("InstancesCSV = %q, %v, want %q", b.String(), err, want)
 	}

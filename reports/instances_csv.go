@@ -16,7 +16,7 @@ import (
 
 // instanceColumns are the columns of a table of instances.
 var instanceColumns = []string{"instance", "cause", "first", "used_by", "started_ns", "ready_ns", "stopped_ns", "failed", "served", "busy_ns",
-	"node", "cached"}
+	"node", "cached", "reason", "failure", "cpu_ns", "memory_peak_bytes"}
 
 // InstancesCSV writes one line for each instance: its life, and what became of its start (own, other or never, FC-6,
 // FC-8). Instants are nanoseconds since the run's epoch; one that never came is empty. Its only errors are those of w.
@@ -31,6 +31,7 @@ func InstancesCSV(w io.Writer, instances []record.Instance) error {
 			strconv.Itoa(int(in.ID)), in.Cause, in.First, usedBy(in), instantText(in.Started), instantText(in.Ready), instantText(in.Stopped),
 			strconv.FormatBool(in.Failed), strconv.Itoa(in.Served), strconv.FormatInt(int64(in.Busy), 10),
 			nodeText(in.Node), strconv.FormatBool(in.Cached),
+			in.Reason, in.Failure, strconv.FormatInt(int64(in.CPU), 10), strconv.FormatInt(in.Memory, 10),
 		})
 		if err != nil {
 			return err
@@ -119,6 +120,10 @@ var instanceCells = [...]struct {
 	{"busy_ns", whole(func(in *record.Instance) *time.Duration { return &in.Busy })},
 	{"node", whole(func(in *record.Instance) *int32 { return &in.Node })},
 	{"cached", truth(func(in *record.Instance) *bool { return &in.Cached })},
+	{"reason", func(in *record.Instance, s string) error { in.Reason = strings.Clone(s); return nil }},
+	{"failure", func(in *record.Instance, s string) error { in.Failure = strings.Clone(s); return nil }},
+	{"cpu_ns", whole(func(in *record.Instance) *time.Duration { return &in.CPU })},
+	{"memory_peak_bytes", whole(func(in *record.Instance) *int64 { return &in.Memory })},
 }
 
 func whole[T ~int | ~int32 | ~int64](at func(*record.Instance) *T) func(*record.Instance, string) error {

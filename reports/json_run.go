@@ -37,6 +37,7 @@ type runDoc struct {
 	Windows   []windowDoc         `json:"windows"`
 	Instances instancesDoc        `json:"instances"`
 	Nodes     *nodesDoc           `json:"nodes"`
+	Usage     usageDoc            `json:"usage"`
 	Uses      attributionDoc      `json:"attribution"`
 	Bill      *billDoc            `json:"bill"`
 	Twin      *twinDoc            `json:"twin"`
@@ -119,7 +120,7 @@ func runOf(r *analysis.Run) runDoc {
 			Idle: int64(s.Instances.Idle), Waiting: int64(s.Waiting)},
 	}
 	d.Epoch, d.Log, d.Quantiles, d.Uses = known(wallTime(r.Epoch)), known(r.Log), quantiles(s.Buckets), attributionOf(&s.Uses)
-	d.Bill, d.Nodes = billOf(r.Tariff, &s.Bill), nodesOf(r.Placement, s.Nodes)
+	d.Bill, d.Nodes, d.Usage = billOf(r.Tariff, &s.Bill), nodesOf(r.Placement, s.Nodes), usageOf(&s.Usage)
 	if s := r.Schedule; s != nil {
 		d.Schedule = scheduleDoc{Pattern: s.Pattern, Length: int64(s.Length), Function: s.Function}
 	}

@@ -125,15 +125,19 @@ func (s *revisions) due() clock.Instant {
 	return at
 }
 
-// wake looks at an instance if that is to be done up to an instant.
+// wake looks at the instance that is to be looked at first, if that is due up to an instant.
 func (s *revisions) wake(until clock.Instant) bool {
+	var first *run
 	for _, r := range s.runs {
-		if next := r.wakes(); next != clock.Never && next <= until {
-			r.wake()
-			return true
+		if at := r.wakes(); at != clock.Never && at <= until && (first == nil || at < first.wakes()) {
+			first = r
 		}
 	}
-	return false
+	if first == nil {
+		return false
+	}
+	first.wake()
+	return true
 }
 
 // left returns how many requests have not ended or still are on an instance.

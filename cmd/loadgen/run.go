@@ -165,8 +165,13 @@ func platformOf(c *cli.Context, policy string, cell *experiment.Cell) (err error
 	if cell.Profile, err = lawProfile(c); err != nil {
 		return err
 	}
-	cell.Policy = policy
-	if err := experiment.CheckPolicy(cell.Policy, true); err != nil {
+	if err := setResources(c, &cell.Profile); err != nil {
+		return err
+	}
+	if err := experiment.CheckPolicy(policy, true); err != nil {
+		return err
+	}
+	if cell.Policy, err = experiment.FitPolicy(policy, cell.Profile); err != nil {
 		return err
 	}
 	if cell.Max, err = maxInstances(c.String("max")); err != nil {

@@ -61,7 +61,7 @@ func virtualFlags(seeds int) []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress and no speed", Category: "OUTPUT"},
 		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "auto, plain or none", Category: "OUTPUT"},
 		colorFlag(),
-	}, cliargs.NodeFlags("PLATFORM")...)
+	}, slices.Concat(cliargs.NodeFlags("PLATFORM"), resourceFlags())...)
 }
 
 func formatFlag() cli.Flag {
