@@ -10,6 +10,7 @@ import (
 
 	"coldwave/internal/clock"
 	"coldwave/scheduler"
+	"coldwave/scheduler/policies"
 	"coldwave/sim"
 )
 
@@ -267,6 +268,25 @@ func TestReach(t *testing.T) {
 	var all Reached
 	for seed := range uint64(300) {
 		reached, err := Play(func() scheduler.Policy { return &model{} }, Options{}, seed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Add(reached)
+	}
+	for seed := range uint64(150) { // what happens only where many share an instance
+		e, err := policies.Find("cloudrun")
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := OptionsOf(e)
+		o.Limit = 6
+		reached, err := Play(func() scheduler.Policy {
+			p, err := policies.New(e.Name)
+			if err != nil {
+				t.Error(err)
+			}
+			return p
+		}, o, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
