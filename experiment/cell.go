@@ -22,6 +22,7 @@ type Cell struct {
 	Role       references.Role
 	Profile    platform.Profile
 	Max        int             // quota of alive instances; scheduler.Unlimited: none
+	Min        int             // instances that are kept without traffic
 	Nodes      scheduler.Nodes // on which instances are placed; the zero Nodes: those of the policy's own, if it has some
 	Seed       uint64
 	MakePolicy func() (scheduler.Policy, error) // nil: looked up by Policy
@@ -54,7 +55,7 @@ func (c Cell) policy() (scheduler.Policy, error) {
 }
 
 func (c Cell) config() scheduler.Config {
-	return scheduler.Config{Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)}
+	return scheduler.Config{Min: c.Min, Max: c.Max, Limit: int32(c.Profile.Function.Concurrency)}
 }
 
 // nodes are what instances are placed on: the cell's, or those without which its policy would not be itself.

@@ -239,7 +239,7 @@ func (s Seeds) Run(ctx context.Context, show func(Progress)) (reports.Seeds, err
 	return out, nil
 }
 
-// setting says what all runs had in common.
+// setting says what all runs had in common, as the first cell has it.
 func (s Seeds) setting(lots []lot) reports.Setting {
 	c := &s.Cells[0]
 	sum := sha256.New()

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"coldwave/analysis"
 	"coldwave/reports"
 	"coldwave/scheduler"
+	"coldwave/workload"
 )
 
 // ErrJudging is wrapped by the error for a Judging that is none.
@@ -48,15 +50,20 @@ func find(metrics []analysis.Metric, name string) int {
 	return slices.IndexFunc(metrics, func(m analysis.Metric) bool { return m.Name == name })
 }
 
-// OracleReason says why Oracle cannot serve the cell's requests within its limits; empty: it can.
-func OracleReason(c Cell) string {
+// OracleReason says why Oracle cannot serve the cell's requests within its limits, if a run keeps that many of them; empty:
+// it can. The error is that of the context or of the pattern.
+func OracleReason(ctx context.Context, c Cell, exact int) (string, error) {
 	switch n := c.Profile.Function.Concurrency; {
 	case c.Max != scheduler.Unlimited:
-		return fmt.Sprintf("no quota binds the oracle, and there is one of %d instances", c.Max)
+		return fmt.Sprintf("no quota binds the oracle, and there is one of %d instances", c.Max), nil
 	case n > 1:
-		return fmt.Sprintf("the oracle knows instances for one request at a time, and these take %d", n)
+		return fmt.Sprintf("the oracle knows instances for one request at a time, and these take %d", n), nil
 	}
-	return ""
+	_, err := Simulation{Cell: c, Exact: exact}.schedule(ctx)
+	if errors.Is(err, workload.ErrTooMany) {
+		return "it needs the whole schedule in memory, and that has more requests than --exact keeps", nil
+	}
+	return "", err
 }
 
 // judged are the indices of the metrics that decide.
@@ -72,7 +79,9 @@ func (s Seeds) standings(lots []lot, metrics []analysis.Metric, level float64, l
 	medians := make([]analysis.Candidate, len(s.Cells))
 	for i := range s.Cells {
 		one := &out.All[i]
-		*one = reports.Standing{Labels: label(i), Policy: s.Cells[i].Policy, Requests: requests(lots, i), Tariff: s.Cells[i].tariff()}
+		*one = reports.Standing{
+			Labels: label(i), Policy: s.Cells[i].Policy, Requests: requests(lots, i), Tariff: s.Cells[i].tariff(), Log: s.log(lots, i),
+		}
 		for k, m := range metrics[:len(analysis.Metrics())] { // not those of waves
 			one.Spreads = append(one.Spreads, analysis.SpreadOf(m, sampleOf(lots, i, k), level))
 		}

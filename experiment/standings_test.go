@@ -10,7 +10,6 @@ import (
 
 	"coldwave/platform"
 	"coldwave/reports"
-	"coldwave/scheduler"
 	"coldwave/workload"
 )
 
@@ -142,16 +141,22 @@ func TestJudgingRefuses(t *testing.T) {
 }
 
 func TestOracleReason(t *testing.T) {
-	c := cellOf(t, "fc-burst", "fc-race", platform.Default())
-	if got := OracleReason(c); got != "" {
-		t.Errorf("OracleReason = %q, want none", got)
-	}
-	c.Max = 10
-	if got := OracleReason(c); !strings.Contains(got, "10 instances") {
-		t.Errorf("with a quota: %q", got)
-	}
-	c.Max, c.Profile.Function.Concurrency = scheduler.Unlimited, 80
-	if got := OracleReason(c); !strings.Contains(got, "80") {
-		t.Errorf("with a concurrency: %q", got)
+	cell := cellOf(t, "fc-burst", "fc-race", platform.Default())
+	for _, row := range []struct {
+		change func(*Cell)
+		exact  int
+		want   string
+	}{
+		{func(*Cell) {}, 0, ""},
+		{func(c *Cell) { c.Max = 10 }, 0, "one of 10 instances"},
+		{func(c *Cell) { c.Profile.Function.Concurrency = 80 }, 0, "these take 80"},
+		{func(*Cell) {}, 31, "more requests than --exact keeps"},
+		{func(*Cell) {}, 32, ""},
+	} {
+		c := cell
+		row.change(&c)
+		if got, err := OracleReason(context.Background(), c, row.exact); err != nil || !strings.Contains(got, row.want) || (got == "") != (row.want == "") {
+			t.Errorf("OracleReason(max %d, exact %d) = %q, %v, want %q", c.Max, row.exact, got, err, row.want)
+		}
 	}
 }

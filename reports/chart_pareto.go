@@ -20,7 +20,7 @@ type mark struct {
 	front bool
 }
 
-// labelsMost is how many marks are named beside those of the front.
+// labelsMost is how many marks are named, and have their intervals, beside those of the front.
 const labelsMost = 16
 
 // frontDrawing draws all candidates by instance-seconds and response time, and the front as a line of steps: what lies
@@ -121,16 +121,36 @@ func (p panel) marks(s *Standings, of *Setting) []mark {
 			continue
 		}
 		at := func(cost, latency float64) point { return point{p.x.at(cost / 1e9), p.y.at(latency / 1e6)} }
-		m := mark{point: at(float64(c.Median), float64(l.Median)), class: markClass(s, i), label: s.name(i), front: one.Place.Front && i != s.Oracle}
-		if m.known = l.MedianIn.OK && c.MedianIn.OK; m.known {
+		m := mark{point: at(float64(c.Median), float64(l.Median)), class: markClass(s, i), label: s.label(i), front: one.Place.Front && i != s.Oracle}
+		m.known = l.MedianIn.OK && c.MedianIn.OK && (m.front || i == s.Oracle || len(s.All) <= labelsMost)
+		if m.known {
 			m.reach = [2]point{at(c.MedianIn.Low, l.MedianIn.Low), at(c.MedianIn.High, l.MedianIn.High)}
 		}
 		word, _ := placeText(s, i)
-		m.tip = fmt.Sprintf("%s (%s): %s %s, %s instance-seconds%s", m.label, word, statistic(s.Latency), duration(time.Duration(l.Median)),
+		m.tip = fmt.Sprintf("%s (%s): %s %s, %s instance-seconds%s", s.name(i), word, statistic(s.Latency), duration(time.Duration(l.Median)),
 			significant(float64(c.Median)/1e9), mediansText(of))
 		all = append(all, m)
 	}
 	return all
+}
+
+// label is what a mark is called in the picture: the values alone, where there are several.
+func (s *Standings) label(i int) string {
+	if len(s.Columns) > 1 && i != s.Oracle {
+		return strings.Join(s.All[i].Labels, slash)
+	}
+	return s.name(i)
+}
+
+// slash stands between the values of a label.
+const slash = " / "
+
+// labelNote says what the values of labels are.
+func (s *Standings) labelNote() string {
+	if len(s.Columns) < 2 {
+		return ""
+	}
+	return "Names in the picture: " + strings.Join(s.Columns, slash) + "."
 }
 
 func markClass(s *Standings, i int) string {
@@ -197,10 +217,13 @@ func (d *drawing) name(marks []mark, taken []box) {
 		taken = append(taken, box{m.x - 6, m.y - 6, m.x + 6, m.y + 6})
 	}
 	area := box{66, 24, d.W - 4, 392}
+	named := map[string]bool{}
 	for k, m := range marks {
-		if !m.front && m.class != "mark-best" && k >= labelsMost {
+		here := fmt.Sprint(m.point) // several may share a place
+		if named[here] || !m.front && m.class != "mark-best" && k >= labelsMost {
 			continue
 		}
+		named[here] = true
 		for _, at := range spots {
 			b := m.nameBox(at)
 			if area.holds(b) && !slices.ContainsFunc(taken, b.meets) {
@@ -218,7 +241,7 @@ func (b box) holds(o box) bool {
 
 // nameBox is the place that the name of a mark takes at a spot.
 func (m mark) nameBox(at spot) box {
-	const high, character = 11, 6.6
+	const high, character = 11, 7.4
 	wide := px(character * float64(len([]rune(m.label))))
 	left := m.x + at.dx
 	switch at.anchor {
@@ -231,15 +254,15 @@ func (m mark) nameBox(at spot) box {
 }
 
 // frontSection is the picture of the front with its table, and the table over all.
-func frontSection(s *Standings, of *Setting, rows int) section {
+func frontSection(s *Standings, of *Setting, order []int, rows int) section {
 	return section{ID: "front", Title: "Pareto front", Keys: slices.DeleteFunc(slices.Clone(frontKeys), func(k key) bool {
 		_, class, _ := strings.Cut(k.Class, " ")
 		return !s.marked(class)
 	}), Intro: "To the lower left is better. The line joins those that no other one beats in both numbers; bars are the intervals of the medians, where there are several seeds.",
 		Figures: []*figure{
-			{Drawing: frontDrawing(s, of), Wide: true},
+			{Drawing: frontDrawing(s, of), Note: s.labelNote(), Wide: true},
 			{Tables: []grid{frontGrid(s, of, rows)}, Open: true, Wide: true},
-			{Tables: []grid{overviewGrid(s, of, everyOf(s.All), rows)}, Open: true, Wide: true},
+			{Tables: []grid{overviewGrid(s, of, order, rows)}, Open: true, Wide: true},
 		}}
 }
 

@@ -91,7 +91,7 @@ func ComparisonHTML(w io.Writer, c Comparison) error {
 	for _, side := range c.Sides {
 		p.Environment = append(p.Environment, fact{"event log SHA-256 of " + side.Name, side.Log})
 	}
-	p.Sections = append(p.Sections, frontSection(&c.Standings, &c.Setting, len(c.Standings.All)))
+	p.Sections = append(p.Sections, frontSection(&c.Standings, &c.Setting, everyOf(c.Standings.All), len(c.Standings.All)))
 	p.Sections = append(p.Sections, pairSection(&c))
 	return p.write(w)
 }

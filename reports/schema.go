@@ -12,7 +12,7 @@ const EventSchema = "loadgen.event/1"
 
 // Schemas returns the ids of the published JSON Schemas.
 func Schemas() []string {
-	return []string{VerifySchema, RunSchema, SeedsSchema, CompareSchema, RunsSchema, PlanSchema, EventSchema}
+	return []string{VerifySchema, RunSchema, SeedsSchema, CompareSchema, SweepSchema, RunsSchema, PlanSchema, EventSchema}
 }
 
 // Schema returns the JSON Schema (draft 2020-12) with the given id, such as "loadgen.verify/1".

@@ -36,6 +36,7 @@ type Standing struct {
 	Spreads    []analysis.Spread
 	Tariff     *analysis.Tariff // nil: not documented
 	Place      analysis.Place   // by the medians over the seeds
+	Log        string           // SHA-256 over the event logs in the order of the seeds; empty: no core decided
 	FrontSeeds int              // seeds on which it is on the front of that seed
 }
 
@@ -357,26 +358,76 @@ func frontNotes(s *Standings, many bool) []string {
 	return append(notes, s.Notes...)
 }
 
-// frontSentence names those on the front.
-func frontSentence(s *Standings) string {
-	var names []string
-	for _, i := range s.frontOrder() {
-		if s.All[i].Place.Front && i != s.Oracle {
-			names = append(names, s.name(i))
-		}
-	}
-	what := statistic(s.Latency) + " response time against instance-seconds"
-	switch {
-	case len(names) == 0:
-		return "Pareto front (" + what + "): empty, because none served its requests; --not-ok says how many may fail."
-	case len(names) > namesMost:
-		names = append(names[:namesMost], fmt.Sprintf("and %d more", len(names)-namesMost))
-	}
-	return "Pareto front (" + what + "): " + strings.Join(names, ", ") + "."
+// A stand is a place on the front that several candidates may share.
+type stand struct {
+	first int // index of one of them
+	alike int // how many others there are
 }
 
-// namesMost is how many names a sentence holds.
-const namesMost = 8
+// stands lists the places on the front by rising latency.
+func (s *Standings) stands() []stand {
+	var all []stand
+	seen := map[analysis.Candidate]int{}
+	for _, i := range s.frontOrder() {
+		if i == s.Oracle || !s.All[i].Place.Front {
+			continue
+		}
+		c := analysis.Candidate{Latency: s.All[i].spread(s.Latency.Name).Median, Cost: s.All[i].spread(s.Cost.Name).Median}.Coarse()
+		if k, ok := seen[c]; ok {
+			all[k].alike++
+			continue
+		}
+		seen[c] = len(all)
+		all = append(all, stand{first: i})
+	}
+	return all
+}
+
+// frontSentence names those on the front, or its ends where there are many.
+func frontSentence(s *Standings) string {
+	const most = 5
+	what := "Pareto front (" + statistic(s.Latency) + " response time against instance-seconds)"
+	all := s.stands()
+	if len(all) == 0 {
+		return what + ": empty, because none served its requests; --not-ok says how many may fail."
+	}
+	if len(all) > most {
+		return fmt.Sprintf("%s: %d places, from %s to %s.", what, len(all), s.standText(all[len(all)-1], true), s.standText(all[0], true))
+	}
+	var names []string
+	for _, one := range all {
+		names = append(names, s.standText(one, false))
+	}
+	return what + ": " + strings.Join(names, "; ") + "."
+}
+
+// standText names a place, with its numbers if that is asked for.
+func (s *Standings) standText(one stand, numbers bool) string {
+	text := s.name(one.first)
+	var more []string
+	if numbers {
+		more = append(more, medianOf(s.All[one.first].spread(s.Latency.Name)), medianOf(s.All[one.first].spread(s.Cost.Name)))
+	}
+	if one.alike > 0 {
+		more = append(more, fmt.Sprintf("%d alike", one.alike))
+	}
+	if len(more) > 0 {
+		text += " (" + strings.Join(more, ", ") + ")"
+	}
+	return text
+}
+
+// medianOf prints the median of a metric with its unit.
+func medianOf(m analysis.Spread) string {
+	switch m.Metric.Unit {
+	case analysis.Latency:
+		return duration(time.Duration(m.Median))
+	case analysis.InstanceTime, analysis.RequestTime, analysis.NodeTime:
+		return instanceSeconds(time.Duration(m.Median)) + " s"
+	case analysis.Requests, analysis.Instances, analysis.Nodes:
+	}
+	return fmt.Sprint(m.Median)
+}
 
 // everyOf returns the indices of all, in their order.
 func everyOf(all []Standing) []int {
@@ -406,4 +457,12 @@ func (p *printer) overview(s *Standings, of *Setting, order []int, most int) []g
 		lower.add(append(slices.Clone(l.Cells[:labels]), l.Cells[times:]...)...)
 	}
 	return []grid{upper, lower}
+}
+
+// Requests is the number of requests of all candidates on all seeds.
+func (s *Standings) Requests() (n int64) {
+	for i := range s.All {
+		n += s.All[i].Requests
+	}
+	return n
 }

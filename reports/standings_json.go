@@ -17,6 +17,7 @@ type standingDoc struct {
 	NotOK    int64                `json:"not_ok"`
 	Platform *string              `json:"billed_as"` // null: not documented
 	Oracle   bool                 `json:"oracle"`    // it is the best possible, and no candidate
+	Log      *string              `json:"event_log_sha256"`
 	Place    placeDoc             `json:"place"`
 	Metrics  map[string]medianDoc `json:"metrics"`
 }
@@ -52,7 +53,7 @@ func standingsOf(s *Standings) standingsDoc {
 }
 
 func standingOf(s *Standing, columns []string) standingDoc {
-	d := standingDoc{Labels: map[string]string{}, Policy: s.Policy, Requests: s.Requests, NotOK: s.NotOK, Metrics: map[string]medianDoc{},
+	d := standingDoc{Labels: map[string]string{}, Policy: s.Policy, Requests: s.Requests, NotOK: s.NotOK, Metrics: map[string]medianDoc{}, Log: known(s.Log),
 		Place: placeDoc{TakesPart: s.Place.OK, Front: s.Place.Front, FrontSeeds: s.FrontSeeds}}
 	if s.Place.OK {
 		d.Place.Behind, d.Place.LatencyRatio, d.Place.CostRatio = finite(s.Place.Behind), finite(s.Place.Latency), finite(s.Place.Cost)

@@ -104,7 +104,7 @@ func TestFrontNamesEveryPlace(t *testing.T) {
 			t.Errorf("%s: %q, want %q", s.name(i), got, want[s.name(i)])
 		}
 	}
-	if got, want := frontSentence(&s), "Pareto front (p99 response time against instance-seconds): fc-race, fixed, hpa."; got != want {
+	if got, want := frontSentence(&s), "Pareto front (p99 response time against instance-seconds): fc-race; fixed; hpa."; got != want {
 		t.Errorf("sentence %q, want %q", got, want)
 	}
 	if got := frontSentence(&Standings{Latency: s.Latency}); !strings.Contains(got, "empty") {

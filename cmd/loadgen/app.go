@@ -29,7 +29,8 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  loadgen run --pattern fc-burst --policy fc-race      one run on the bundled stack\n" +
 			"  loadgen run --pattern fc-burst --target http://127.0.0.1:8080/\n" +
 			"  loadgen simulate --pattern fc-ramp --policy fc-race --seeds 1000          in virtual time\n" +
-			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual\n\n" +
+			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual\n" +
+			"  loadgen sweep --pattern fc-burst --policy cloudrun --param concurrency_target=0.3..0.9:0.1\n\n" +
 			"Exit codes: 0 fine, 1 a claim failed, 2 usage or input (nothing was sent), 4 the run is invalid,\n" +
 			"5 storage, 7 refused for safety, 70 bug, 130/143 interrupted (results kept).",
 		HideVersion: true,
@@ -37,7 +38,7 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		Commands: []*cli.Command{
-			p.verifyVerb(), p.runVerb(), p.simulateVerb(), p.compareVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
+			p.verifyVerb(), p.runVerb(), p.simulateVerb(), p.compareVerb(), p.sweepVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
 			p.historyVerb(), p.calibrateVerb(), p.checkVerb(), p.schemaVerb(), p.versionVerb(),
 		},
 	}

@@ -177,7 +177,10 @@ func everybody(c *cli.Context) (names []string, reason string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	if reason = experiment.OracleReason(cell); reason == "" {
+	if reason, err = experiment.OracleReason(c.Context, cell, c.Int("exact")); err != nil {
+		return nil, "", classify(err)
+	}
+	if reason == "" {
 		names = append(names, experiment.Oracle)
 	}
 	return names, reason, nil

@@ -84,12 +84,30 @@ func (e Entry) set(v values, item string) error {
 }
 
 func (p Param) parse(text string) (int64, error) {
-	n, err := p.Type.parse(text)
-	switch {
-	case err != nil:
-		return 0, fmt.Errorf("%w %s=%q: want %s", ErrParam, p.Name, text, p.Type.want())
-	case n < p.Min || n > p.Max:
-		return 0, fmt.Errorf("%w %s=%q: must lie in %s … %s", ErrParam, p.Name, text, p.least(), p.Type.format(p.Max))
+	n, err := p.Value(text)
+	if err != nil {
+		return 0, fmt.Errorf("%w %s=%q: %w", ErrParam, p.Name, text, err)
+	}
+	return n, nil
+}
+
+// Value reads one value, in the unit of Max. The error says in a phrase what is wrong with the text.
+func (p Param) Value(text string) (int64, error) {
+	n, err := p.Type.Value(text)
+	if err == nil && (n < p.Min || n > p.Max) {
+		return 0, fmt.Errorf("must lie in %s … %s", p.least(), p.Text(p.Max))
+	}
+	return n, err
+}
+
+// Text is the inverse of Value.
+func (p Param) Text(n int64) string { return p.Type.format(n) }
+
+// Value reads a value of the type, whatever its size. The error says in a phrase what was expected.
+func (t Type) Value(text string) (int64, error) {
+	n, err := t.parse(text)
+	if err != nil {
+		return 0, errors.New("want " + t.want())
 	}
 	return n, nil
 }
