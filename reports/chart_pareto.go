@@ -20,7 +20,7 @@ type mark struct {
 	front bool
 }
 
-// labelsMost is how many marks are named, and have their intervals, beside those of the front.
+// labelsMost is how many marks there are at most for all to be named and have their intervals; else only the front does.
 const labelsMost = 16
 
 // frontDrawing draws all candidates by instance-seconds and response time, and the front as a line of steps: what lies
@@ -218,9 +218,9 @@ func (d *drawing) name(marks []mark, taken []box) {
 	}
 	area := box{66, 24, d.W - 4, 392}
 	named := map[string]bool{}
-	for k, m := range marks {
+	for _, m := range marks {
 		here := fmt.Sprint(m.point) // several may share a place
-		if named[here] || !m.front && m.class != "mark-best" && k >= labelsMost {
+		if named[here] || !m.front && m.class != "mark-best" && len(marks) > labelsMost {
 			continue
 		}
 		named[here] = true
