@@ -179,3 +179,43 @@ func TestOWMinute(t *testing.T) {
 		t.Error("without a limit one is too many")
 	}
 }
+
+// TestOWSharedPermits is OW-2: with a concurrency of three one container's permit serves three requests of an action, and is
+// one for another action again when all of them have ended.
+func TestOWSharedPermits(t *testing.T) {
+	p := NewOpenWhisk(OWOptions{Actions: 2})
+	p.balancer.limit = 3
+	p.invokers = []owInvoker{{permits: 1, shared: make([]int32, 2)}}
+	in := &p.invokers[0]
+	for k := range 3 {
+		if !p.acquire(in, 0) {
+			t.Fatalf("request %d of the first action finds no permit", k+1)
+		}
+	}
+	if p.acquire(in, 0) || p.acquire(in, 1) {
+		t.Error("a fourth request, or one of another action, finds a permit")
+	}
+	p.release(0, 0)
+	p.release(0, 0)
+	if p.acquire(in, 1) {
+		t.Error("the container still serves one request, and another action finds its permit")
+	}
+	p.release(0, 0)
+	if !p.acquire(in, 1) {
+		t.Error("all have ended, and another action finds no permit")
+	}
+}
+
+// TestOWSinglePermits: with a concurrency of one a permit that comes back is anybody's.
+func TestOWSinglePermits(t *testing.T) {
+	p := NewOpenWhisk(OWOptions{Actions: 2})
+	p.balancer.limit = 1
+	p.invokers = []owInvoker{{permits: 1, shared: make([]int32, 2)}}
+	in := &p.invokers[0]
+	if !p.acquire(in, 0) || p.acquire(in, 1) {
+		t.Error("one permit is there, for one request")
+	}
+	if p.release(0, 0); !p.acquire(in, 1) {
+		t.Error("another action does not find what came back")
+	}
+}
