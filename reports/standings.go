@@ -246,6 +246,7 @@ func frontGrid(s *Standings, of *Setting, most int) grid {
 	latency, cost := printerOf(s.Latency.Unit, latencies), printerOf(s.Cost.Unit, costs)
 	cost.digits = 1
 	name, many := statistic(s.Latency), of.Runs > 1
+	known := s.any(func(one *Standing) bool { return one.spread(s.Cost.Name).MedianIn.OK })
 	g := grid{Caption: "Pareto front: " + name + " response time against instance-seconds" + mediansText(of)}
 	for _, label := range s.Columns {
 		g.Columns = append(g.Columns, column{Name: label, Number: label != policyColumn})
@@ -257,9 +258,9 @@ func frontGrid(s *Standings, of *Setting, most int) grid {
 		}
 	}
 	add(name+latency.unit, true)
-	add(ci, many)
+	add(ci, known)
 	add("inst-s", true)
-	add(ci, many)
+	add(ci, known)
 	g.Columns = append(g.Columns, column{Name: "place", Verb: true})
 	add("seeds", many)
 	for _, text := range []string{"behind", name + " ÷ best", "inst-s ÷ best"} {
@@ -273,11 +274,11 @@ func frontGrid(s *Standings, of *Setting, most int) grid {
 		one := &s.All[i]
 		l, c := one.spread(s.Latency.Name), one.spread(s.Cost.Name)
 		cells := append(slices.Clone(one.Labels), medianText(l, latency))
-		if many {
+		if known {
 			cells = append(cells, latency.span(l.MedianIn, latency.value))
 		}
 		cells = append(cells, medianText(c, cost))
-		if many {
+		if known {
 			cells = append(cells, cost.span(c.MedianIn, cost.value))
 		}
 		word, tone := placeText(s, i)
