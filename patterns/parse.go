@@ -61,7 +61,7 @@ const byteOrderMark = "\ufeff"
 // readFields reads the text as one mapping.
 func readFields(src []byte) (*fields, *Error) {
 	tokens := lexer.Tokenize(strings.TrimPrefix(string(src), byteOrderMark))
-	if deep := tooDeep(tokens); deep != nil {
+	if deep := TooDeep(tokens); deep != nil {
 		return nil, locate(wrong("", "write a kind and its keys, such as "+Kinds()[0].Example, "the text is nested too deep"), deep)
 	}
 	file, err := parser.Parse(tokens, 0)
@@ -100,8 +100,8 @@ func readFields(src []byte) (*fields, *Error) {
 // deepest is far more nesting than any pattern needs. The time of the YAML parser is the square of the depth.
 const deepest = 16
 
-// tooDeep returns the token that opens one flow, or one list within a line, too many.
-func tooDeep(tokens token.Tokens) *token.Token {
+// TooDeep returns the token that opens one flow, or one list within a line, too many.
+func TooDeep(tokens token.Tokens) *token.Token {
 	flows, lists, line := 0, 0, 0
 	for _, t := range tokens {
 		if t.Position.Line != line {

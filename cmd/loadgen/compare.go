@@ -23,7 +23,7 @@ const maxSides = 50
 
 func (p *program) compareVerb() *cli.Command {
 	flags := []cli.Flag{
-		patternFlag(),
+		patternFlag(), scenarioFlag(),
 		&cli.BoolFlag{Name: "virtual", Usage: "in virtual time: seed by seed on --seeds N, or with --runs N as on the wire"},
 		&cli.BoolFlag{Name: "pairs", Usage: "with --seeds and more than two sides: each one's differences to the first in text and Markdown too", Category: "OUTPUT"},
 	}
@@ -67,11 +67,18 @@ func (p *program) compare(c *cli.Context) error {
 	if err := checkFailOn(c); err != nil {
 		return err
 	}
+	from, err := scenario(c, c.String("scenario"))
+	if err == nil {
+		err = measures(c, from)
+	}
+	if err != nil {
+		return err
+	}
 	switch {
 	case c.Bool("plan"):
 		return p.comparePlan(c, args)
 	case !c.Bool("virtual") || c.IsSet("runs") || c.Bool("aa"):
-		return p.compareRuns(c, args)
+		return p.compareRuns(c, args, from)
 	}
 	return p.compareSeeds(c, args)
 }

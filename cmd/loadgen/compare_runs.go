@@ -27,7 +27,7 @@ func sessionFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.IntFlag{Name: "runs", Value: compareRunsDefault, Category: "RUNS", Usage: "`N` valid runs a side; 4 are the fewest that can show anything"},
 		&cli.IntFlag{Name: "lanes", Category: "RUNS", Usage: "`N` runs at once, staggered; 0: as many as leave 1 s between two waves, at most 8"},
-		&cli.IntFlag{Name: "spare", Value: compareRunsDefault, Category: "RUNS", Usage: "at most `N` rounds more, in place of those that the host spoilt"},
+		&cli.IntFlag{Name: "spare", Value: 2 * compareRunsDefault, Category: "RUNS", Usage: "at most `N` rounds more, in place of those that the host spoilt"},
 		&cli.DurationFlag{Name: "rest", Category: "RUNS", Usage: "pause between runs, such as the keep-alive of a target"},
 		&cli.BoolFlag{Name: "one-seed", Category: "RUNS", Usage: "all rounds on --seed, so that only the host differs from run to run; else round k has seed + k"},
 		&cli.BoolFlag{Name: "aa", Category: "RUNS", Usage: "compare the only side with itself: its noise, and what could be seen through it"},
@@ -46,7 +46,7 @@ func sessionFlags() []cli.Flag {
 }
 
 // compareRuns compares run by run: on the wire, in virtual time, or what was recorded.
-func (p *program) compareRuns(c *cli.Context, args []string) error {
+func (p *program) compareRuns(c *cli.Context, args []string, from experiment.Scenario) error {
 	sides, err := sessionSides(c, args)
 	if err != nil {
 		return err
@@ -56,12 +56,13 @@ func (p *program) compareRuns(c *cli.Context, args []string) error {
 		return err
 	}
 	if slices.ContainsFunc(sides, func(s string) bool { return strings.HasPrefix(s, runSide) }) {
-		return p.compareRecorded(c, sides, ys)
+		return p.compareRecorded(c, sides, ys, from)
 	}
 	session, err := p.session(c, sides, ys)
 	if err != nil {
 		return classify(err)
 	}
+	session.Reading.Phases = from.Phases
 	plan, err := session.Plan()
 	if err != nil {
 		return classify(err)
@@ -96,8 +97,8 @@ func (p *program) compareRuns(c *cli.Context, args []string) error {
 }
 
 // compareRecorded compares runs that were made before.
-func (p *program) compareRecorded(c *cli.Context, sides []string, ys []analysis.Yardstick) error {
-	job := experiment.Recorded{AA: c.Bool("aa"), Force: c.Bool("force"), Level: c.Float64("confidence"), Yardsticks: ys}
+func (p *program) compareRecorded(c *cli.Context, sides []string, ys []analysis.Yardstick, from experiment.Scenario) error {
+	job := experiment.Recorded{AA: c.Bool("aa"), Force: c.Bool("force"), Level: c.Float64("confidence"), Yardsticks: ys, Reading: analysis.Reading{Phases: from.Phases}}
 	if job.AA {
 		sides = sides[:1]
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,7 +60,7 @@ func loadPattern(c *cli.Context, name string) (patterns.Pattern, error) {
 
 // loadPatternWithin is loadPattern with limits of the changed pattern.
 func loadPatternWithin(c *cli.Context, name string, limits patterns.Limits) (patterns.Pattern, error) {
-	process, err := patterns.Load(name, os.ReadFile)
+	process, err := patterns.Load(name, readPattern)
 	if err != nil {
 		return nil, err
 	}

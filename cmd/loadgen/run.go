@@ -33,12 +33,14 @@ func (p *program) runVerb() *cli.Command {
 	}
 	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), cliargs.NodeFlags("PLATFORM"), thresholdFlags(), outputFlags())
 	return &cli.Command{
-		Name:  "run",
-		Usage: "run one pattern on the bundled stack or on any HTTP target",
+		Name:      "run",
+		Usage:     "run one pattern on the bundled stack or on any HTTP target",
+		ArgsUsage: "[SCENARIO]",
 		Description: "  loadgen run --pattern fc-burst --policy fc-race\n" +
 			"  loadgen run --pattern fc-burst --policy fc-bound --max 10\n" +
 			"  loadgen run --pattern fc-burst --policy fc-race --nodes 4 --node-memory 15GB --node-cache\n" +
 			"  loadgen run --pattern poisson --rate 50/s --duration 30s --target http://127.0.0.1:8080/\n" +
+			"  loadgen run burst.yaml --seed 2                     a scenario file; see docs/SCENARIOS.md\n" +
 			"  loadgen run --pattern fc-burst --threshold 'makespan < 1.5s over wave 4' --threshold 'errors < 10%'\n\n" +
 			"A target outside this machine must be named with --allow HOST:PORT as well; else nothing is sent (exit 7).",
 		Flags:  flags,
@@ -58,11 +60,19 @@ func targetFlags() []cli.Flag {
 }
 
 func (p *program) run(c *cli.Context) error {
+	args, err := cliargs.Args(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	from, err := scenario(c, first(args))
+	if err != nil {
+		return err
+	}
 	job, err := p.runJob(c)
 	if err != nil {
 		return classify(err)
 	}
-	limits, err := p.limits(c)
+	limits, err := p.limits(c, from)
 	if err != nil {
 		return err
 	}
@@ -126,9 +136,6 @@ func (p *program) keepAndPrint(c *cli.Context, out reports.Single) error {
 }
 
 func (p *program) runJob(c *cli.Context) (experiment.Single, error) {
-	if _, err := cliargs.Args(c, 0, 0); err != nil {
-		return experiment.Single{}, err
-	}
 	name := c.String("pattern")
 	if name == "" {
 		return experiment.Single{}, cliargs.Errorf(cliargs.Usage, "--pattern is missing; 'loadgen patterns' lists the embedded ones")

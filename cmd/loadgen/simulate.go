@@ -31,8 +31,9 @@ func (p *program) simulateVerb() *cli.Command {
 	}
 	flags = slices.Concat(flags, virtualFlags(1), patternFlags(), thresholdFlags())
 	return &cli.Command{
-		Name:  "simulate",
-		Usage: "run one pattern in virtual time, once or on many seeds",
+		Name:      "simulate",
+		Usage:     "run one pattern in virtual time, once or on many seeds",
+		ArgsUsage: "[SCENARIO]",
 		Description: "The scheduler, the policy, the platform and the schedule of a run on the wire, without a socket: a million\n" +
 			"requests in less than a second. The same seed gives the same event log and the same --json, byte for byte.\n\n" +
 			"  loadgen simulate --pattern fc-burst --policy fc-race\n" +
@@ -92,11 +93,19 @@ func format(c *cli.Context) (string, error) {
 }
 
 func (p *program) simulate(c *cli.Context) error {
+	args, err := cliargs.Args(c, 0, 1)
+	if err != nil {
+		return err
+	}
+	from, err := scenario(c, first(args))
+	if err != nil {
+		return err
+	}
 	cell, err := virtualCell(c, c.String("policy"))
 	if err != nil {
 		return err
 	}
-	limits, err := p.limits(c)
+	limits, err := p.limits(c, from)
 	if err != nil {
 		return err
 	}
@@ -122,6 +131,14 @@ func (p *program) simulate(c *cli.Context) error {
 		return err
 	}
 	return errors.Join(p.write(c, one(single)), gateError(single.Gates, c.String("fail-on")))
+}
+
+// first is the only argument, or none.
+func first(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
 }
 
 // virtualCell reads the cell that a run in virtual time is of.

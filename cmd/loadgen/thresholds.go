@@ -6,6 +6,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"coldwave/analysis"
+	"coldwave/experiment"
 	"coldwave/internal/cliargs"
 )
 
@@ -60,7 +61,7 @@ type limits struct {
 }
 
 // limits reads everything about gates, and refuses what could never be judged.
-func (p *program) limits(c *cli.Context) (limits, error) {
+func (p *program) limits(c *cli.Context, from experiment.Scenario) (limits, error) {
 	if _, err := colored(c, p.stdout); err != nil {
 		return limits{}, err
 	}
@@ -69,6 +70,7 @@ func (p *program) limits(c *cli.Context) (limits, error) {
 		return limits{}, err
 	}
 	out := limits{all: all, reading: analysis.Reading{Exact: c.Bool("exact-shares"), Models: c.Bool("allow-model-labels")}}
+	out.adopt(from)
 	return out, out.find(nil)
 }
 
