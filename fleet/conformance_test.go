@@ -61,6 +61,7 @@ func conform(t *testing.T, newFleet func(t *testing.T, s platform.StartUp) provi
 		{"Lost tells of an instance that ended by itself", conformLost},
 		{"a done context ends the attempt", conformGivenUp},
 		{"many at once", conformMany},
+		{"one instance serves as many at once as its function allows", conformConcurrency},
 		{"Close ends everything, also what is starting", conformClose},
 	}
 	for _, test := range tests {
@@ -259,6 +260,31 @@ func conformMany(t *testing.T, p *trial) {
 	}
 	if len(seen) != n {
 		t.Errorf("answers from %d instances, want %d", len(seen), n)
+	}
+}
+
+func conformConcurrency(t *testing.T, p *trial) {
+	const limit = 80 // the default of Cloud Run
+	ask := req(1)
+	ask.Function.Concurrency = limit
+	addr, err := p.Start(t.Context(), ask)
+	if err != nil {
+		t.Fatalf("Start() = %v, want none", err)
+	}
+	var all []<-chan int
+	for range limit {
+		all = append(all, inFlight(t, addr, "/sleep/600000")) // it returns when the request has a slot, and none ends
+	}
+	if status, _ := get(t.Context(), addr, "/sleep/1"); status != http.StatusServiceUnavailable {
+		t.Errorf("request %d = %d, want 503", limit+1, status)
+	}
+	if err := p.Crash(1); err != nil {
+		t.Errorf("Crash() = %v, want none", err)
+	}
+	for _, status := range all {
+		if got := <-status; got != 0 {
+			t.Errorf("request in flight = %d, want it cut", got)
+		}
 	}
 }
 
