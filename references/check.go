@@ -12,6 +12,7 @@ import (
 // check says what a claim needs and how it is judged.
 type check struct {
 	limits []string // names of the numbers that the claim must have
+	may    []string // names of the numbers that it may have; 0 where it has not
 	roles  []Role   // of the runs that it needs, for each of its patterns; none: it needs no run
 	quota  bool     // it needs runs with the limit of instances named "quota"
 	timing bool     // it judges times, which mean nothing on a busy host
@@ -60,6 +61,7 @@ func judge(table map[string]check, c Claim, e Evidence) outcome {
 		return outcome{verdict: NotComparable, reason: otherLaw(c, e.Law)}
 	}
 	in := input{Claim: c, evidence: e}
+	k.timing = k.timing || c.times()
 	if o := in.gather(k); o.verdict != "" {
 		return o
 	}
@@ -85,6 +87,9 @@ func otherLaw(c Claim, law string) string {
 
 // gather finds the runs that the check needs.
 func (in *input) gather(k check) outcome {
+	if len(in.Wants) > 0 {
+		return in.gatherScenes()
+	}
 	for _, pattern := range in.Patterns() {
 		for _, role := range k.roles {
 			cell, ok := in.evidence.find(pattern, role, in.quota(k))
@@ -93,14 +98,24 @@ func (in *input) gather(k check) outcome {
 				return outcome{verdict: NotComparable, reason: "it needs a run of its own: " + in.Command}
 			case !ok:
 				return outcome{verdict: Inconclusive, reason: fmt.Sprintf("there is no run of %s in the role %q", pattern, role)}
-			case cell.Run == nil && in.evidence.Host.Busy: // so it was not begun
-				return outcome{verdict: Void, reason: "the host was too busy: " + in.evidence.Host.Reason}
-			case cell.Failed != "" || cell.Run == nil:
-				return outcome{verdict: Inconclusive, reason: fmt.Sprintf("the run of %s in the role %q failed: %s", pattern, role, cell.Failed)}
 			}
-			in.sides = append(in.sides, newSide(cell))
+			if o := in.take(cell, fmt.Sprintf("%s in the role %q", pattern, role)); o.verdict != "" {
+				return o
+			}
 		}
 	}
+	return outcome{}
+}
+
+// take adds a run to the sides, if there is one.
+func (in *input) take(cell Cell, name string) outcome {
+	switch {
+	case cell.Run == nil && in.evidence.Host.Busy: // so it was not begun
+		return outcome{verdict: Void, reason: "the host was too busy: " + in.evidence.Host.Reason}
+	case cell.Failed != "" || cell.Run == nil:
+		return outcome{verdict: Inconclusive, reason: fmt.Sprintf("the run of %s failed: %s", name, cell.Failed)}
+	}
+	in.sides = append(in.sides, newSide(cell))
 	return outcome{}
 }
 
@@ -109,7 +124,7 @@ func (in *input) otherDriver() string {
 	for _, s := range in.sides {
 		switch got := s.Run.Driver; {
 		case in.Driver == "" || in.Driver == got:
-		case in.Driver == "virtual":
+		case in.Driver == driverVirtual:
 			return "its limits leave nothing for timers and HTTP, so it needs virtual time: loadgen verify --virtual " + in.ID
 		default:
 			return "it is about runs on the wire, and this one is in virtual time: loadgen verify " + in.ID
@@ -159,6 +174,7 @@ func (in *input) gap(k check) string {
 		switch {
 		case n == 0:
 			return s.name() + ": there are no records"
+		case s.Scene != "": // what is not answered belongs to the example
 		case len(s.waves) < 2:
 			return s.name() + ": there are fewer than two waves"
 		case k.timing && ok < n:

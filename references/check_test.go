@@ -9,7 +9,7 @@ import (
 	"coldwave/record"
 )
 
-var laws = []string{"uniform", "documented"}
+var coldLaws = []string{"uniform", "documented"}
 
 func load(t testing.TB) []Claim {
 	t.Helper()
@@ -37,7 +37,7 @@ func canJudge(c Claim, law string) bool {
 // A correct model agrees with every claim, for any seed, at both gaps: 200 seeds under each law.
 func TestEveryClaimAgreesWithTheModel(t *testing.T) {
 	claims := load(t)
-	for _, law := range laws {
+	for _, law := range coldLaws {
 		for seed := range uint64(200) {
 			for _, r := range Check(claims, evidence(t, law, seed, seed%2 == 1, true, nil)) {
 				want := Agrees

@@ -34,7 +34,15 @@ type Claim struct {
 	Why        string             `json:"why"`        // reason for the tolerance, with its false-alarm probability
 	WhyLaws    string             `json:"why_laws"`   // why it cannot be checked under other laws; empty: nothing to say
 	Command    string             `json:"command"`    // makes the run that it needs and the main job may not have; empty: none
+	Scene      string             `json:"scene"`      // of a worked example: the scene of its wants that name none
+	Wants      []Want             `json:"wants"`      // of a worked example: what is expected of its scenes
 }
+
+// The drivers of a run.
+const (
+	driverVirtual = "virtual"
+	driverWire    = "wire"
+)
 
 // The patterns of the online user: to 25 requests a second, and to 32 (FR-12).
 const (
@@ -42,10 +50,14 @@ const (
 	Online32 = "fc-online"
 )
 
-// Patterns lists the patterns that the claim speaks of. Those about the online user speak of both steps.
+// Patterns lists the patterns that the claim speaks of. Those about the online user speak of both steps; a worked example
+// speaks of scenes.
 func (c Claim) Patterns() []string {
 	switch c.Pattern {
 	case "":
+		if len(c.Wants) > 0 {
+			return nil
+		}
 		return allPatterns[:]
 	case Online32:
 		return []string{Online25, Online32}

@@ -19,6 +19,8 @@ type Cell struct {
 	Quota   int           // limit of alive instances; 0: none
 	Run     *analysis.Run // nil: there is no run; Failed says why
 	Failed  string        // why the run failed; empty: it did not
+	Scene   string        // of a suite of worked examples, instead of pattern and role; empty: none
+	Events  []Event       // of a scene in virtual time, in order
 }
 
 // Evidence is everything that the claims are judged by.

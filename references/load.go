@@ -26,26 +26,38 @@ func Load() ([]Claim, error) { return Parse("fc-claims.json", claimsJSON) }
 // Parse reads claims from a JSON list. An unknown field, an unknown check, a limit that is missing or that the check does
 // not use, and an id that is there twice are errors; they wrap ErrClaim and name the file and the claim.
 func Parse(name string, src []byte) ([]Claim, error) {
+	var claims []Claim
+	if err := decode(name, src, &claims); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrClaim, err)
+	}
+	return claims, validateAll(name, claims)
+}
+
+// decode reads one JSON document and no more, without unknown fields. An error names the file and the line.
+func decode(name string, src []byte, into any) error {
 	dec := json.NewDecoder(bytes.NewReader(src))
 	dec.DisallowUnknownFields()
-	var claims []Claim
-	if err := dec.Decode(&claims); err != nil {
-		return nil, fmt.Errorf("%w: %s:%d: %w", ErrClaim, name, lineAt(src, dec.InputOffset()), err)
+	if err := dec.Decode(into); err != nil {
+		return fmt.Errorf("%s:%d: %w", name, lineAt(src, dec.InputOffset()), err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%w: %s:%d: text after the list", ErrClaim, name, lineAt(src, dec.InputOffset()))
+		return fmt.Errorf("%s:%d: text after its end", name, lineAt(src, dec.InputOffset()))
 	}
+	return nil
+}
+
+func validateAll(name string, claims []Claim) error {
 	seen, table := map[string]bool{}, checks()
 	for _, c := range claims {
 		if seen[c.ID] {
-			return nil, fmt.Errorf("%w: %s: id %q is there twice", ErrClaim, name, c.ID)
+			return fmt.Errorf("%w: %s: id %q is there twice", ErrClaim, name, c.ID)
 		}
 		seen[c.ID] = true
 		if err := c.validate(table); err != nil {
-			return nil, fmt.Errorf("%w: %s: claim %q: %w", ErrClaim, name, c.ID, err)
+			return fmt.Errorf("%w: %s: claim %q: %w", ErrClaim, name, c.ID, err)
 		}
 	}
-	return claims, nil
+	return nil
 }
 
 func lineAt(src []byte, offset int64) int { return 1 + bytes.Count(src[:offset], []byte("\n")) }
@@ -65,12 +77,20 @@ func (c Claim) validate(table map[string]check) error {
 	if c.Pattern != "" && c.Pattern != Online32 && !slices.Contains(allPatterns[:], c.Pattern) {
 		return fmt.Errorf("pattern %q is not documented", c.Pattern)
 	}
-	if c.Driver != "" && c.Driver != "virtual" && c.Driver != "wire" {
+	if c.Driver != "" && c.Driver != driverVirtual && c.Driver != driverWire {
 		return fmt.Errorf("driver %q: must be virtual, wire or empty", c.Driver)
 	}
 	for _, limit := range k.limits {
 		if _, ok := c.Limits[limit]; !ok {
 			return fmt.Errorf("check %q needs the limit %q", c.Check, limit)
+		}
+	}
+	if len(c.Wants) > 0 != (c.Check == checkExample) {
+		return fmt.Errorf("check %q and %d wants: a worked example has wants, and nothing else has", c.Check, len(c.Wants))
+	}
+	for _, w := range c.Wants {
+		if err := w.validate(c); err != nil {
+			return err
 		}
 	}
 	return c.validateLimits(k)
@@ -80,7 +100,7 @@ func (c Claim) validateLimits(k check) error {
 	for name, v := range c.Limits {
 		limit, law, forLaw := strings.Cut(name, "@")
 		switch {
-		case !slices.Contains(k.limits, limit):
+		case !slices.Contains(k.limits, limit) && !slices.Contains(k.may, limit):
 			return fmt.Errorf("check %q does not use the limit %q", c.Check, name)
 		case forLaw && !slices.Contains(c.Laws, law):
 			return fmt.Errorf("limit %q is for a law that is not among %q", name, c.Laws)

@@ -44,7 +44,7 @@ func TestEveryAcceptanceCheckHasAClaim(t *testing.T) {
 func TestEveryCheckIsUsed(t *testing.T) {
 	claims := load(t)
 	for name := range checks() {
-		if !slices.ContainsFunc(claims, func(c Claim) bool { return c.Check == name }) {
+		if name != checkExample && !slices.ContainsFunc(claims, func(c Claim) bool { return c.Check == name }) {
 			t.Errorf("check %q is used by no claim", name)
 		}
 	}
@@ -78,7 +78,7 @@ func TestParse(t *testing.T) {
 		{"a driver", `"laws"`, `"driver":"virtual","laws"`, ""},
 		{"an unknown driver", `"laws"`, `"driver":"simulated","laws"`, `driver "simulated": must be virtual, wire or empty`},
 		{"an id that is there twice", "]", "," + goodClaim[1:], `id "x" is there twice`},
-		{"text after the list", "}]", "}]\n{}", `claims.json:2: text after the list`},
+		{"text after the list", "}]", "}]\n{}", `claims.json:2: text after its end`},
 		{"not JSON", goodClaim, "[{]", "claims.json:1: invalid character"},
 	} {
 		src := strings.Replace(goodClaim, c.from, c.to, 1)

@@ -35,7 +35,12 @@ func newSide(c Cell) side {
 	return s
 }
 
-func (s side) name() string { return s.Pattern + " " + string(s.Role) }
+func (s side) name() string {
+	if s.Scene != "" {
+		return s.Scene
+	}
+	return s.Pattern + " " + string(s.Role)
+}
 
 // later returns all waves but the first, which finds no instance in either role.
 func (s side) later() []wave { return s.waves[min(1, len(s.waves)):] }

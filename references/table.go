@@ -42,10 +42,14 @@ func checks() map[string]check {
 			limits: join(rowLimits, []string{"ramp_mean_min_ms", "ramp_mean_max_ms", "burst_mean_min_ms", "burst_mean_max_ms"}),
 			roles:  both, timing: true, judge: documentedRun,
 		},
-		"twin":   {limits: []string{"early_max_ms", "late_max_ms"}, roles: both, timing: true, labels: true, judge: twin},
-		"online": {limits: []string{"cold_ms", "window_ms", "spike_ratio_min", "after_max_ms", "after_share_max"}, roles: both, timing: true, judge: online},
+		"twin":       {limits: []string{"early_max_ms", "late_max_ms"}, roles: both, timing: true, labels: true, judge: twin},
+		checkExample: {may: []string{"early_max_ms", "late_max_ms"}, judge: example},
+		"online":     {limits: []string{"cold_ms", "window_ms", "spike_ratio_min", "after_max_ms", "after_share_max"}, roles: both, timing: true, judge: online},
 	}
 }
+
+// checkExample is the check of all worked examples.
+const checkExample = "example"
 
 func join(lists ...[]string) (out []string) {
 	for _, l := range lists {
