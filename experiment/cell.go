@@ -11,6 +11,7 @@ import (
 	"coldwave/references"
 	"coldwave/scheduler"
 	"coldwave/scheduler/policies"
+	"coldwave/sim"
 	"coldwave/workload"
 )
 
@@ -26,6 +27,12 @@ type Cell struct {
 	Nodes      scheduler.Nodes // on which instances are placed; the zero Nodes: those of the policy's own, if it has some
 	Seed       uint64
 	MakePolicy func() (scheduler.Policy, error) // nil: looked up by Policy
+	Scene      string                           // of a suite of worked examples; empty: none
+
+	// In virtual time only.
+	Changes []sim.Change    // of the limits
+	Faults  sim.Faults      // nil: none
+	Watch   func(*sim.Step) // sees each step; nil: nobody does
 }
 
 // Name is "pattern/policy".

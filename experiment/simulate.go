@@ -74,7 +74,11 @@ func (c Cell) simulate(schedule *workload.Schedule, hash string) (Simulated, err
 	out := Simulated{Run: c.newRun("virtual", schedule, hash), Events: result.Events, Wall: time.Since(began)}
 	out.Run.Records, out.Run.Instances, out.Run.Log = result.Records, result.Instances, hex.EncodeToString(result.Digest[:])
 	out.Run.Nodes = result.Nodes
-	summarize(&out.Run)
+	if c.Scene != "" {
+		summarizeScene(&out.Run)
+	} else {
+		summarize(&out.Run)
+	}
 	return out, nil
 }
 
@@ -115,6 +119,7 @@ func (c Cell) virtual(choose func(*sim.Config)) (sim.Result, error) {
 	cfg := sim.Config{
 		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Resources: c.Profile.Resources,
 		Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest, Why: why,
+		Changes: c.Changes, Faults: c.Faults, Watch: c.Watch,
 	}
 	choose(&cfg)
 	result, err := guarded(cfg)

@@ -34,11 +34,13 @@ type Verify struct {
 	Seed     uint64
 	Quick    bool // QuickGap between two waves
 	Fleet    Fleet
-	Gateway  *Remote         // instead of the bundled stack: a gateway that runs already, which can play one role only
-	Role     references.Role // with Gateway: the role that it plays
-	Tries    int             // 0: DefaultTries
-	Claims   []string        // ids; empty: all
-	Virtual  bool            // in virtual time
+	Gateway  *Remote          // instead of the bundled stack: a gateway that runs already, which can play one role only
+	Role     references.Role  // with Gateway: the role that it plays
+	Tries    int              // 0: DefaultTries
+	Claims   []string         // ids; empty: all
+	Virtual  bool             // in virtual time
+	Suite    references.Suite // worked examples to judge instead of the main job; the zero Suite: the main job
+	Policy   string           // with Suite: the policy to judge in place of the suite's, or parameters of it; empty: the suite's
 	Abort    <-chan struct{}
 
 	// MakePolicy makes the policy of a role instead of Before and After; for tests. nil: by name.
@@ -105,6 +107,9 @@ func hostReason(e references.Evidence) string {
 // claims returns the claims to judge. On the wire those that need virtual time count only if they were asked for by name:
 // they could only be told not to be comparable.
 func (v Verify) claims() ([]references.Claim, error) {
+	if v.Suite.Name != "" {
+		return references.Select(v.Suite.Claims, v.Claims)
+	}
 	all, err := references.Load()
 	if err != nil {
 		return nil, err
@@ -117,9 +122,12 @@ func (v Verify) claims() ([]references.Claim, error) {
 
 // try runs all cells once.
 func (v Verify) try(ctx context.Context, cells []Cell, show func(Progress)) (references.Evidence, error) {
-	evidence := references.Evidence{Law: v.Profile.Cold.Name(), Quick: v.Quick}
+	evidence := references.Evidence{Quick: v.Quick}
+	if v.Suite.Name == "" { // the scenes of a suite have start-ups of their own
+		evidence.Law = v.Profile.Cold.Name()
+	}
 	if v.Virtual {
-		return v.tryVirtual(evidence, cells)
+		return v.tryVirtual(ctx, evidence, cells)
 	}
 	for _, cell := range cells {
 		if err := v.setup().check(ctx, cell); err != nil {
@@ -139,18 +147,30 @@ func (v Verify) try(ctx context.Context, cells []Cell, show func(Progress)) (ref
 func missing(cells []Cell, why string) []references.Cell {
 	var out []references.Cell
 	for _, c := range cells {
-		out = append(out, references.Cell{Pattern: c.Pattern, Role: c.Role, Quota: c.quota(), Failed: why})
+		out = append(out, c.evidence(nil, why))
 	}
 	return out
 }
 
-func (v Verify) tryVirtual(evidence references.Evidence, cells []Cell) (references.Evidence, error) {
+// evidence is the cell's place in the evidence, with its run or why there is none.
+func (c Cell) evidence(run *analysis.Run, failed string) references.Cell {
+	return references.Cell{Pattern: c.Pattern, Role: c.Role, Quota: c.quota(), Scene: c.Scene, Run: run, Failed: failed}
+}
+
+func (v Verify) tryVirtual(ctx context.Context, evidence references.Evidence, cells []Cell) (references.Evidence, error) {
+	if v.Suite.Name != "" {
+		played, err := play(ctx, cells)
+		if err == nil {
+			evidence.Cells = played
+		}
+		return evidence, err
+	}
 	for _, c := range cells {
 		run, err := Virtual(c)
 		if err != nil {
 			return evidence, err
 		}
-		evidence.Cells = append(evidence.Cells, references.Cell{Pattern: c.Pattern, Role: c.Role, Quota: c.quota(), Run: &run})
+		evidence.Cells = append(evidence.Cells, c.evidence(&run, ""))
 	}
 	return evidence, nil
 }
@@ -168,7 +188,7 @@ func (v Verify) tryWire(ctx context.Context, evidence references.Evidence, cells
 	for i, r := range replays {
 		r.run.Host = evidence.Host
 		err = errors.Join(err, v.compare(cells[i], r))
-		c := references.Cell{Pattern: cells[i].Pattern, Role: cells[i].Role, Quota: cells[i].quota(), Run: &r.run}
+		c := cells[i].evidence(&r.run, "")
 		if r.runError != nil {
 			c.Failed = r.runError.Error()
 		}
@@ -217,6 +237,9 @@ func (v Verify) result(evidence references.Evidence, claims []references.Claim) 
 	}
 	if v.Virtual {
 		out.Driver = "virtual"
+	}
+	if v.Suite.Name != "" {
+		out.Suite = &reports.Suite{Name: v.Suite.Name, Title: v.Suite.Title, Left: v.Suite.Left}
 	}
 	if rows, err := references.Ladder(evidence); err == nil && slices.ContainsFunc(rows, references.LadderRow.Measured) {
 		out.Ladder = rows // without a burst there is nothing beside the documented rows

@@ -1,6 +1,8 @@
 package experiment
 
 import (
+	"time"
+
 	"coldwave/analysis"
 	"coldwave/workload"
 )
@@ -33,6 +35,18 @@ func summarize(run *analysis.Run) {
 	if gap := shortestGap(run.Schedule.Waves()); gap > 0 {
 		window = min(window, gap)
 	}
+	summarizeBy(run, window)
+}
+
+// sceneWindows is how many windows a scene has at most: it may last for days, and nobody looks at all of them.
+const sceneWindows = 100
+
+// summarizeScene adds up the run of a worked example.
+func summarizeScene(run *analysis.Run) {
+	summarizeBy(run, max(analysis.DefaultWindow, run.Schedule.Length/sceneWindows))
+}
+
+func summarizeBy(run *analysis.Run, window time.Duration) {
 	run.Summary = analysis.Summarize(analysis.Input{
 		Schedule: run.Schedule, Records: run.Records, Instances: run.Instances, Window: window, Tariff: run.Tariff, Placed: run.Placement != nil, Nodes: run.Nodes,
 	})

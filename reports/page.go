@@ -27,10 +27,27 @@ func verificationPage(v Verification, l Limits) (*page, error) {
 		Tally: tallyViews(v.Claims), Facts: verificationFacts(v, ps), Environment: environment(v.Meta, v.Runs), Method: method,
 	}
 	p.Environment = append([]fact{{"tries until the host was calm", count(v.Tries)}, {"elapsed", duration(v.Elapsed)}}, p.Environment...)
+	if v.Suite != nil {
+		p.Title, p.Facts = v.Suite.Title+" "+v.ID, suiteFacts(v)
+		p.Sections = []section{suiteSection(v)}
+		p.Environment = append(p.Environment[:2:2], environment(v.Meta, nil)...)
+		if v.Driver == virtualDriver {
+			return p, nil // a chart of each of many small scenes shows nothing that the claims do not say
+		}
+		ps = scenePairs(v.Runs)
+	}
 	for i := range v.Runs {
 		p.warn(&v.Runs[i])
 	}
 	return p, p.charts(ps, v.Ladder, l)
+}
+
+func suiteFacts(v Verification) []string {
+	facts := []string{"suite " + v.Suite.Name, fmt.Sprintf("%d scenes", len(v.Runs)), driver(v.Driver), fmt.Sprintf("seed %d", v.Meta.Seed)}
+	if at := wallTime(v.Meta.Began); at != "" {
+		facts = append(facts, at)
+	}
+	return facts
 }
 
 func singlePage(r Single, l Limits) (*page, error) {

@@ -33,6 +33,7 @@ type Verification struct {
 	Runs    []analysis.Run         // the cells, patterns outermost, before first
 	Ladder  []references.LadderRow // the documented burst beside ours; empty: it was not run
 	Elapsed time.Duration
+	Suite   *Suite // of worked examples, whose scenes are the Runs; nil: the main job
 }
 
 // Single is the result of one run.

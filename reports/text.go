@@ -31,6 +31,17 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	p.sentence(hostSentence(v.Runs))
 	p.grid(claimGrid(v.Claims))
 	p.reasons(v.Claims)
+	if v.Suite != nil {
+		p.suiteText(v)
+	} else {
+		p.mainText(v, ps)
+	}
+	p.write("\n" + p.colour(overall(v.Claims), p.text(sentence(v.Claims))) + "\n")
+	return p.err
+}
+
+// mainText writes the part of the screen that compares the scheduling before and after.
+func (p *printer) mainText(v Verification, ps []pair) {
 	for _, pair := range ps {
 		p.waves(pair)
 	}
@@ -47,8 +58,6 @@ func VerificationText(w io.Writer, v Verification, s Style) error {
 	for i := range v.Runs {
 		p.warnings(v.Runs[i].Pattern+" "+v.Runs[i].Policy+": ", v.Runs[i].Summary.Warnings)
 	}
-	p.write("\n" + p.colour(overall(v.Claims), p.text(sentence(v.Claims))) + "\n")
-	return p.err
 }
 
 // SingleText writes the screen that ends a single run: warnings first, then outcomes, response times by start kind,
