@@ -25,45 +25,65 @@ func (p *program) verifyVerb() *cli.Command {
 		&cli.BoolFlag{Name: "quick", Usage: "4 s between two waves instead of the documented 10 s", Category: "WHAT"},
 		&cli.BoolFlag{Name: "virtual", Usage: "in virtual time, without a socket", Category: "WHAT"},
 		&cli.IntFlag{Name: "tries", Value: experiment.DefaultTries, Usage: "how often to run until the host is calm", Category: "WHAT"},
+		suiteFlag(),
+		&cli.StringFlag{Name: "policy", Usage: "with --suite: `POLICY` judged in place of the suite's, or name:key=value,... of it", Category: "WHAT"},
 		&cli.StringFlag{Name: "fail-on", Usage: "also fail on: inconclusive (exit 3)", Category: "OUTPUT"},
 		lawFlag(), seedFlag(),
 	}
 	flags = append(append(append(flags, fleetFlags()...), gatewayFlags()...), outputFlags()...)
 	return &cli.Command{
 		Name:      "verify",
-		Usage:     "replay the documented patterns under both policies and check every claim",
+		Usage:     "replay the documented patterns under both policies and check every claim, or the worked examples of a suite",
 		ArgsUsage: "[CLAIM...]",
 		Description: "The main job. Runs every pattern under both policies side by side on the bundled stack, over real HTTP,\n" +
 			"and prints the documented numbers beside the measured ones with a verdict for each claim. CLAIM limits\n" +
 			"the run to what these claims need; 'loadgen claims' lists them. Some need runs of their own, such as fc-quota\n" +
 			"and fc-online, and some are exact and need --virtual, which judges all in a second. On the wire each cell\n" +
 			"is set beside its virtual twin.\n\n" +
+			"--suite NAME judges the worked examples of another documented policy in place of the main job: each is a\n" +
+			"scene that is run, and what is documented of it. --policy puts another policy, or another value, to the test.\n\n" +
 			"  loadgen verify\n  loadgen verify --quick --cold-law documented\n  loadgen verify fc-online\n" +
-			"  loadgen verify --after fc-race:start_per_request=true --virtual",
+			"  loadgen verify --after fc-race:start_per_request=true --virtual\n" +
+			"  loadgen verify --virtual --suite cloudrun\n  loadgen verify --virtual --suite all\n  loadgen verify --suite cloudrun-wire\n" +
+			"  loadgen verify --virtual --suite cloudrun --policy cloudrun:concurrency_target=0.7",
 		Flags:  flags,
 		Action: p.verify,
 	}
 }
 
 func (p *program) verify(c *cli.Context) error {
+	if c.String("suite") != references.Main {
+		return p.verifySuites(c)
+	}
 	job, err := p.verifyJob(c)
 	if err != nil {
 		return err
 	}
+	return p.verifyOne(c, job)
+}
+
+// runVerification runs the job and says which program did. With an error it holds what there is.
+func (p *program) runVerification(c *cli.Context, job experiment.Verify) (reports.Verification, error) {
 	view, err := p.newDisplay(c)
 	if err != nil {
-		return err
+		return reports.Verification{}, err
 	}
 	if _, err := colored(c, p.stdout); err != nil {
-		return err
+		return reports.Verification{}, err
 	}
 	meta := newMeta(c, job.Seed)
 	out, runErr := job.Run(c.Context, view.show)
 	view.clear()
+	out.Meta = meta
+	return out, runErr
+}
+
+// verifyOne runs the job, keeps and prints what came of it, and judges it.
+func (p *program) verifyOne(c *cli.Context, job experiment.Verify) error {
+	out, runErr := p.runVerification(c, job)
 	if len(out.Claims) == 0 {
 		return classify(runErr)
 	}
-	out.Meta = meta
 	dir, err := p.keepVerification(c, out)
 	if err != nil {
 		return errors.Join(err, classify(runErr))
@@ -82,11 +102,11 @@ func (p *program) verifyJob(c *cli.Context) (experiment.Verify, error) {
 	if err != nil {
 		return experiment.Verify{}, err
 	}
-	if failOn := c.String("fail-on"); failOn != "" && failOn != "inconclusive" {
-		return experiment.Verify{}, cliargs.Errorf(cliargs.Usage, "--fail-on %q: must be inconclusive", failOn)
+	if err := verifyArguments(c); err != nil {
+		return experiment.Verify{}, err
 	}
-	if c.Int("tries") < 1 {
-		return experiment.Verify{}, cliargs.Errorf(cliargs.Usage, "--tries %d: must be at least 1", c.Int("tries"))
+	if c.IsSet("policy") {
+		return experiment.Verify{}, cliargs.Errorf(cliargs.Usage, "--policy is judged by a --suite of worked examples; the main job has --before and --after")
 	}
 	profile, err := lawProfile(c)
 	if err != nil {
@@ -109,6 +129,17 @@ func (p *program) verifyJob(c *cli.Context) (experiment.Verify, error) {
 		}
 	}
 	return job, p.aimAtGateway(c, &job)
+}
+
+// verifyArguments refuses values that no job can have.
+func verifyArguments(c *cli.Context) error {
+	if failOn := c.String("fail-on"); failOn != "" && failOn != "inconclusive" {
+		return cliargs.Errorf(cliargs.Usage, "--fail-on %q: must be inconclusive", failOn)
+	}
+	if c.Int("tries") < 1 {
+		return cliargs.Errorf(cliargs.Usage, "--tries %d: must be at least 1", c.Int("tries"))
+	}
+	return nil
 }
 
 // aimAtGateway replaces the bundled stack by the gateway that --gateway names.
@@ -167,6 +198,9 @@ func (p *program) keepVerification(c *cli.Context, out reports.Verification) (st
 	files := []bundle.File{
 		{Name: bundle.Manifest, Write: func(w io.Writer) error { return reports.VerificationJSON(w, out) }},
 		{Name: "report.html", Write: func(w io.Writer) error { return reports.VerificationHTML(w, out, reports.Limits{}) }},
+	}
+	if out.Suite != nil && out.Driver == "virtual" {
+		return w.File("report.html"), keep(w, files) // the same seed makes the same runs again
 	}
 	for i := range out.Runs {
 		run := reports.Single{Meta: out.Meta, Run: out.Runs[i]}
