@@ -123,6 +123,9 @@ func NewOpenWhisk(o OWOptions) *OpenWhisk {
 
 // Handle decides on one event.
 func (p *OpenWhisk) Handle(c *scheduler.Control, ev scheduler.Event) {
+	if p.invokers == nil {
+		p.begin(c)
+	}
 	switch ev.Kind {
 	case scheduler.Configure:
 		p.configure(c)
@@ -317,9 +320,6 @@ func (p *OpenWhisk) gone(c *scheduler.Control, i scheduler.InstanceID) {
 
 // configure takes the limits in force, and is called again when full nodes have room.
 func (p *OpenWhisk) configure(c *scheduler.Control) {
-	if p.invokers == nil {
-		p.begin(c)
-	}
 	c.Shrink()
 	for c.Alive() > c.Config().Max {
 		i := c.LastAlive()
