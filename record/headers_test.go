@@ -61,7 +61,7 @@ func TestServerFromHeaders(t *testing.T) {
 		want Server
 	}{
 		{"nothing told", nil, Server{}},
-		{"all told", map[string]string{TimingHeader: "queue;dur=1, init;dur=2, exec;dur=3", InstanceHeader: "i-7", StartHeader: "cold", StartByHeader: "own"},
+		{"all told", map[string]string{TimingHeader: "queue;dur=1, init;dur=2, exec;dur=3", InstanceHeader: "i-7", RevisionHeader: "v2", StartHeader: "cold", StartByHeader: "own"},
 			Server{Queue: 1e6, Init: 2e6, Exec: 3e6, Instance: "i-7", Revision: "v2", Start: Cold, StartBy: ByOwn, Source: FromHeader}},
 		{"a kind that we do not know has no source", map[string]string{StartHeader: "lukewarm"}, Server{}},
 		{"a target that says unknown has told nothing", map[string]string{StartHeader: "unknown"}, Server{}},
