@@ -113,7 +113,7 @@ func TestMetricsOfARun(t *testing.T) {
 func TestMetricsOfNothingAreMissing(t *testing.T) {
 	empty := Summary{Waves: []Wave{{}}, Outcomes: [record.Outcomes]int{record.Timeout: 1}, Scheduled: 1}
 	for _, m := range append(Metrics(), WaveMetrics(2)...) {
-		want := m.Unit != Latency && !strings.HasPrefix(m.Name, "billed_") // a bill needs a tariff
+		want := m.Unit != Latency && !strings.HasPrefix(m.Name, "billed_")                    // a bill needs a tariff
 		want = want && m.Unit != Nodes && m.Unit != NodeTime && m.Name != "downloads_skipped" // these need nodes
 		if _, ok := m.Of(&empty); ok != want {
 			t.Errorf("%s of a run without an answer: there %v, want %v", m.Name, ok, want)
