@@ -57,6 +57,14 @@ func (c Cost) String() string {
 	}
 }
 
+// text is the String of a cost, and empty of none.
+func (c Cost) text() string {
+	if c.none() {
+		return ""
+	}
+	return c.String()
+}
+
 // ParseCost reads a CPU time: a duration such as 50ms, a law, a share of the execution time such as 60% or 12.5%, or none.
 // Errors wrap ErrLaw.
 func ParseCost(text string) (Cost, error) {

@@ -38,10 +38,18 @@ func (d Draws) Demand(seq int64) workload.Demand {
 	h := drawn(d.profile.Overhead, d.overhead, seq)
 	demand := workload.Demand{Exec: drawn(d.profile.Body, d.body, seq), Pre: h / 2, Post: h - h/2}
 	if !d.profile.CPU.none() {
-		demand.CPU = d.profile.CPU.of(demand.Exec, d.cpu, seq)
-		demand.Exec = max(demand.Exec, d.profile.Resources.alone(demand.CPU))
+		demand.CPU, demand.Exec = d.Computes(seq, demand.Exec)
 	}
 	return demand
+}
+
+// Computes returns the CPU time of the body of arrival seq, and its execution time if exec was asked for.
+func (d Draws) Computes(seq int64, exec time.Duration) (cpu, longer time.Duration) {
+	if d.profile.CPU.none() {
+		return 0, exec
+	}
+	cpu = d.profile.CPU.of(exec, d.cpu, seq)
+	return cpu, max(exec, d.profile.Resources.alone(cpu))
 }
 
 // RequestFails says whether the body of arrival seq ends with an error instead of an answer.

@@ -30,6 +30,7 @@ type Profile struct {
 	ErrorRatio float64       // share of requests whose body fails, in [0, 1]
 	CPU        Cost          // CPU time of a body
 	Resources  Resources     // of an instance; the zero Resources: bodies take their execution time, whatever runs beside them
+	Backing    Backing       // service that all instances call
 }
 
 // TestFunction is the documented test function: 100 ms of work, a 50 MB package, python2.7, 3 GB, one request at a time
@@ -112,5 +113,5 @@ func (p Profile) Check() error {
 	if !p.CPU.none() && p.Resources.MilliCPUs == 0 {
 		bad("CPU time of a body: means nothing without the CPUs of an instance: give them too")
 	}
-	return errors.Join(append(problems, p.CPU.Check(), p.Resources.Check())...)
+	return errors.Join(append(problems, p.CPU.Check(), p.Resources.Check(), p.Backing.Check())...)
 }

@@ -88,6 +88,14 @@ func ParsePeak(text string) (Background, error) {
 	return b, nil
 }
 
+// peakText is what ParsePeak reads; empty: there are none.
+func (b Background) peakText() string {
+	if b.For == 0 {
+		return ""
+	}
+	return FormatCPUs(b.Peak) + ":" + b.For.String() + "/" + b.Every.String()
+}
+
 func badPeak(text string) error {
 	return fmt.Errorf("%w: peak %q: write it as in 0.5:2s/30s, half a CPU for 2s every 30s", ErrQuantity, text)
 }

@@ -34,6 +34,11 @@ func TestSettings(t *testing.T) {
 		{"memory", "512Mi", func(p *Profile) { p.Resources.Memory.Limit, p.Function.MemoryBytes = 512<<20, 512<<20 }},
 		{"memory-base", "3GB", func(p *Profile) { p.Resources.Memory.Base = 3e9 }},
 		{"memory-request", "65536", func(p *Profile) { p.Resources.Memory.Request = 65536 }},
+		{"backing-connections", "100", func(p *Profile) { p.Backing.Connections = 100 }},
+		{"backing-per-instance", "5", func(p *Profile) { p.Backing.PerInstance = 5 }},
+		{"backing-quota", "500", func(p *Profile) { p.Backing.Quota = 500 }},
+		{"backing-full", "wait", func(p *Profile) { p.Backing.Waits = true }},
+		{"backing-full", "fail", func(*Profile) {}},
 	} {
 		got, want := Default(), Default()
 		c.change(&want)
@@ -43,6 +48,20 @@ func TestSettings(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s=%s (-want +got):\n%s", c.name, c.text, diff)
 		}
+		again := Default()
+		for _, s := range Settings() { // what a profile says of itself makes the same profile
+			if text := got.Get(s.Name); text != "" {
+				if err := again.Set(s.Name, text); err != nil {
+					t.Errorf("%s=%s: %v", s.Name, text, err)
+				}
+			}
+		}
+		if diff := cmp.Diff(got, again); diff != "" {
+			t.Errorf("%s=%s, read back (-want +got):\n%s", c.name, c.text, diff)
+		}
+	}
+	if got := (&Profile{}).Get("no such"); got != "" {
+		t.Errorf("an unknown setting is %q, want nothing", got)
 	}
 }
 
@@ -75,6 +94,8 @@ func TestSettingsRefuse(t *testing.T) {
 		{"cpu", "much", `CPU time: law "much": no such law: the laws are uniform, documented, constant, lognormal, exponential, empirical; or give a duration such as 50ms, or a share such as 60%`},
 		{"memory", "512Mb", `no such amount: memory "512Mb": write it as in 512Mi, 3GB or 65536, at most 1125899906842624 bytes`},
 		{"memory", "9999999GiB", `no such amount: memory "9999999GiB": write it as in 512Mi, 3GB or 65536, at most 1125899906842624 bytes`},
+		{"backing-full", "drop", `no such amount: "drop": give fail or wait`},
+		{"backing-quota", "-1", `no such amount: "-1": give a whole number from 0 to 1073741824`},
 		{"background-peak", "0.5:2s", `no such amount: peak "0.5:2s": write it as in 0.5:2s/30s, half a CPU for 2s every 30s`},
 		{"background-peak", "0.5:30s/2s", `no such amount: peak "0.5:30s/2s": write it as in 0.5:2s/30s, half a CPU for 2s every 30s`},
 		{"background-peak", "x:1s/2s", `peak "x:1s/2s": no such amount: "x" CPUs: write them as in 2, 0.5 or 500m, at most 1048`},
