@@ -62,6 +62,9 @@ func (c *courier) talk(ctx context.Context, l *link, t *trip, r *Request, a *wor
 		Status: resp.StatusCode, BytesIn: n, BytesOut: int64(len(r.Body)), Attempts: 1, Server: record.ServerFrom(resp.Header.Get),
 	}
 	x.Outcome = answered(x.Status, x.Server, c.label.bundled)
+	if c.label.bundled && x.Outcome == record.HTTPError {
+		x.Cause = reasonOf(resp.Header.Get(record.ReasonHeader))
+	}
 	return x, nil
 }
 

@@ -112,3 +112,19 @@ func wireClass(err error, w *wire, t *trip) string {
 		return ClassOther
 	}
 }
+
+// reasonMax is the length in bytes of the longest reason.
+const reasonMax = 40
+
+// reasonOf returns the reason that the bundled stack gave for an error: one word of a–z and _, else nothing.
+func reasonOf(text string) string {
+	if len(text) > reasonMax {
+		return ""
+	}
+	for i := range len(text) {
+		if (text[i] < 'a' || text[i] > 'z') && text[i] != '_' {
+			return ""
+		}
+	}
+	return text
+}

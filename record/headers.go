@@ -2,12 +2,14 @@ package record
 
 // The headers of the wire contract.
 const (
-	RequestIDHeader = "X-Request-Id"        // <run>-<seq>, set by the sender
-	TimingHeader    = "Server-Timing"       // queue, init, exec in milliseconds, additive
-	InstanceHeader  = "X-Coldwave-Instance" // name of the instance that answered
-	RevisionHeader  = "X-Coldwave-Revision" // name of the revision that the request was routed to
-	StartHeader     = "X-Coldwave-Start"    // text form of a StartKind
-	StartByHeader   = "X-Coldwave-Start-By" // text form of a StartBy
+	RequestIDHeader = "X-Request-Id"          // <run>-<seq>, set by the sender
+	TimingHeader    = "Server-Timing"         // queue, init, exec in milliseconds, additive
+	InstanceHeader  = "X-Coldwave-Instance"   // name of the instance that answered
+	ReasonHeader    = "X-Coldwave-Reason"     // why the gateway or an instance answered with an error: one word
+	LoadHeader      = "Endpoint-Load-Metrics" // an instance's load report to whoever balances, in the text form of ORCA
+	RevisionHeader  = "X-Coldwave-Revision"   // name of the revision that the request was routed to
+	StartHeader     = "X-Coldwave-Start"      // text form of a StartKind
+	StartByHeader   = "X-Coldwave-Start-By"   // text form of a StartBy
 )
 
 // MaxInstanceName is the length in bytes to which ServerFrom cuts the name of an instance or a revision: a record must stay small whatever

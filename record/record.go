@@ -19,7 +19,7 @@ type Record struct {
 	FirstByte clock.Instant // first byte of the answer; Never if there was none
 	Done      clock.Instant // last byte, or when the outcome was known
 	Outcome   Outcome
-	Cause     string // class of a transport error ("dial", "reset", …) or reason of a drop; empty otherwise
+	Cause     string // class of a transport error ("dial", "reset", …), reason of a drop, or why the bundled stack failed it
 	Status    int    // HTTP status; 0: none
 	Attempt   int32  // 1: first; a re-send is never silent, so this counts the writes on the wire
 	BytesIn   int64  // of the answer's body
