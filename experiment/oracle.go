@@ -41,8 +41,8 @@ func (c Cell) foresee(schedule *workload.Schedule, hash string) (Simulated, erro
 	if c.Max != scheduler.Unlimited {
 		return Simulated{}, fmt.Errorf("policy %q with at most %d instances: no quota binds it; leave the quota out", Oracle, c.Max)
 	}
-	if c.Profile.Resources.Modelled() {
-		return Simulated{}, fmt.Errorf("policy %q with CPUs or memory of an instance: it knows bodies that share nothing; leave them out", Oracle)
+	if c.Profile.Resources.Modelled() || c.Profile.Backing.On() {
+		return Simulated{}, fmt.Errorf("policy %q with CPUs or memory of an instance, or a backing service: it knows bodies that share nothing; leave them out", Oracle)
 	}
 	began := time.Now()
 	result, err := sim.Oracle(sim.OracleConfig{Schedule: schedule, Platform: c.Profile.Draws(c.Seed), Handover: c.Profile.Handover})

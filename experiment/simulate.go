@@ -117,7 +117,7 @@ func (c Cell) virtual(choose func(*sim.Config)) (sim.Result, error) {
 		return sim.Result{}, err
 	}
 	cfg := sim.Config{
-		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Resources: c.Profile.Resources,
+		Policy: policy, Limits: c.config(), Nodes: c.nodes(), Platform: c.Profile.Draws(c.Seed), Resources: c.Profile.Resources, Backing: c.Profile.Backing,
 		Handover: c.Profile.Handover, Seed: c.Seed, Trace: sim.Digest, Why: why,
 		Changes: c.Changes, Faults: c.Faults, Watch: c.Watch,
 	}

@@ -41,6 +41,9 @@ func (cfg *Config) checkCommands(bad func(format string, args ...any)) {
 	if len(cfg.Commands) == 0 {
 		return
 	}
+	if cfg.Backing.On() {
+		bad("commands do not go with a backing service: revisions would have one each")
+	}
 	if len(cfg.Changes) > 0 || cfg.Nodes != (scheduler.Nodes{}) || cfg.Watch != nil {
 		bad("commands go neither with changes of the limits, nor with nodes, nor with a watcher of one core")
 	}

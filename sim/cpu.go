@@ -1,10 +1,13 @@
 package sim
 
 import (
+	"errors"
+
 	"coldwave/internal/clock"
 	"coldwave/platform"
 	"coldwave/record"
 	"coldwave/scheduler"
+	"coldwave/workload"
 )
 
 // cpus are the instances of a run whose bodies share CPUs and memory. Then the end of a body depends on what comes after it,
@@ -14,6 +17,7 @@ type cpus struct {
 	wakes   agenda // by instance id
 	sampled bool   // the policy wants samples
 	ticking bool   // the next one is planned
+	backing *platform.BackingState
 }
 
 // machine is one ready instance of cpus.
@@ -25,10 +29,14 @@ type machine struct {
 }
 
 func newCPUs(cfg *Config) *cpus {
-	if !cfg.Resources.Modelled() {
+	if !cfg.Resources.Modelled() && !cfg.Backing.On() {
 		return nil
 	}
-	return &cpus{sampled: scheduler.WantsSamples(cfg.Policy)}
+	c := &cpus{sampled: cfg.Resources.Modelled() && scheduler.WantsSamples(cfg.Policy)}
+	if cfg.Backing.On() {
+		c.backing = cfg.Backing.Open()
+	}
+	return c
 }
 
 // equip gives an instance that becomes ready its CPUs.
@@ -36,6 +44,9 @@ func (s *run) equip(in *life) {
 	m := &machine{Instance: s.cfg.Resources.Instance(s.now), wakes: clock.Never}
 	m.before = m.Load()
 	in.machine = m
+	if s.cpus.backing != nil {
+		s.cpus.backing.Join(int64(in.inst))
+	}
 	if s.cpus.sampled && !s.cpus.ticking {
 		s.tick()
 	}
@@ -83,17 +94,57 @@ func (s *run) tellLoad(i scheduler.InstanceID, milli int64) {
 
 // begin lets the body of a request that was assigned begin. If memory is short the instance fails instead.
 func (s *run) begin(a *scheduler.Action, f *flight) {
-	f.over = clock.Never
+	f.over, f.fault = clock.Never, noFault
 	m := s.lives.Get(int64(a.Inst)).machine
 	if m.dead {
 		return
 	}
-	if m.Arrive(a.At, int64(a.Req), f.arrival.Demand) != nil {
+	demand := f.arrival.Demand
+	if !s.call(a, f, &demand) {
+		return
+	}
+	if m.Arrive(a.At, int64(a.Req), demand) != nil {
 		m.dead = true
 		s.plan(s.now, keyOf(scheduler.Failed, 0, int64(a.Inst)))
 		return
 	}
 	s.settle(int64(a.Inst), m)
+}
+
+// fault is why a body failed that made its call in vain.
+type fault uint8
+
+const (
+	noFault fault = iota
+	noConnection
+	noQuota
+)
+
+func faultOf(err error) fault {
+	if errors.Is(err, platform.ErrConnections) {
+		return noConnection
+	}
+	return noQuota
+}
+
+// String is the cause in a record.
+func (f fault) String() string {
+	return [...]string{noConnection: platform.ErrConnections.Error(), noQuota: platform.ErrQuota.Error()}[f]
+}
+
+// call makes the call of a request to the backing service, which may make it longer. If the call fails the body is over.
+func (s *run) call(a *scheduler.Action, f *flight, d *workload.Demand) bool {
+	if s.cpus.backing == nil {
+		return true
+	}
+	wait, err := s.cpus.backing.Call(a.At, int64(a.Inst))
+	if err != nil {
+		f.fault, f.over = faultOf(err), a.At
+		s.agenda.push(entry{max(a.At+1, a.At.Add(s.cfg.Handover)), keyOf(scheduler.Done, 0, int64(a.Req))})
+		return false
+	}
+	d.Exec += wait
+	return true
 }
 
 // wakes returns when an instance is to be looked at next, Never if none is.
@@ -157,12 +208,15 @@ func (s *run) forsake(i scheduler.InstanceID) {
 	}
 }
 
-// account notes what an instance used.
-func (m *machine) account(now clock.Instant, in *record.Instance) {
-	m.Advance(now)
-	l := m.Load()
+// account notes what an instance used that has ended, and gives its connections back.
+func (s *run) account(in *life) {
+	in.machine.Advance(s.now)
+	l := in.machine.Load()
 	in.CPU, in.Memory = l.CPU, l.Peak
-	if m.dead {
+	if in.machine.dead {
 		in.Failure = record.OutOfMemory
+	}
+	if s.cpus.backing != nil {
+		s.cpus.backing.Leave(int64(in.inst))
 	}
 }

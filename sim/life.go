@@ -116,7 +116,7 @@ func (s *run) bury(in *life) {
 		in.Busy, in.Served = known.Busy, known.Served+in.answered
 	}
 	if in.machine != nil {
-		in.machine.account(s.now, &in.Instance)
+		s.account(in)
 	}
 	if s.cfg.ObserveInstance != nil {
 		s.cfg.ObserveInstance(&in.Instance)

@@ -61,7 +61,7 @@ func (s *run) done(id int64) {
 	f := s.flights.Get(id)
 	how := record.Unknown
 	if s.subject = f; f != nil {
-		how = s.outcome(f.arrival.Seq)
+		how = s.outcome(f)
 	}
 	left := f != nil && f.ended // its client has: nobody waits for the answer any more
 	if left {
@@ -75,9 +75,9 @@ func (s *run) done(id int64) {
 	}
 }
 
-// outcome returns how the body of an arrival ends.
-func (s *run) outcome(seq int64) record.Outcome {
-	if s.cfg.Platform.RequestFails(seq) {
+// outcome returns how a body ends.
+func (s *run) outcome(f *flight) record.Outcome {
+	if f.fault != noFault || s.cfg.Platform.RequestFails(f.arrival.Seq) {
 		return record.HTTPError
 	}
 	return record.OK
@@ -124,7 +124,7 @@ func (s *run) fate(a *scheduler.Action, f *flight) fate {
 	}
 	how := record.Outcome(a.Code)
 	if a.Do == scheduler.Lost { // after its body: it has its answer, though the core does not know
-		how = s.outcome(f.arrival.Seq)
+		how = s.outcome(f)
 		s.lives.Get(int64(f.told.Inst)).answered++
 	}
 	end := fate{how, statusOK, s.over(f).Add(f.arrival.Demand.Post)}
@@ -159,6 +159,9 @@ func (s *run) write(a *scheduler.Action, f *flight, end fate) {
 	*rec = record.Record{
 		Seq: arrival.Seq, Wave: arrival.Wave, Intended: arrival.At, Sent: arrival.At, FirstByte: end.done, Done: end.done,
 		Outcome: end.outcome, Status: end.status, Attempt: 1,
+	}
+	if f.told.Inst != 0 && end.outcome == record.HTTPError {
+		rec.Cause = f.fault.String()
 	}
 	if end.outcome == record.Canceled {
 		rec.FirstByte = clock.Never // and no header told anything

@@ -46,6 +46,7 @@ type flight struct {
 	told    scheduler.Dispatch
 	over    clock.Instant // with cpus: its body is; Never: not yet
 	ended   bool          // its client has gone; it is still on its instance
+	fault   fault         // why its call to a backing service failed
 }
 
 func newRun(cfg Config) *run {

@@ -45,6 +45,7 @@ type Config struct {
 	Platform  Platform
 	Faults    Faults             // nil: none
 	Resources platform.Resources // of each instance; the zero Resources: bodies share nothing, and nothing is sampled
+	Backing   platform.Backing   // service that all instances call; the zero Backing: none
 	Handover  time.Duration      // from the end of a body until its slot is free; ≥ 0
 	Seed      uint64             // for the text of a panic
 	Why       func(uint8) string // names the policy's reasons for a start in Instance.Reason; nil: they are not told
@@ -140,7 +141,7 @@ func (cfg *Config) check() error {
 	if cfg.Handover < 0 || cfg.Patience < 0 {
 		bad("handover %v, patience %v: must be ≥ 0", cfg.Handover, cfg.Patience)
 	}
-	if err := cfg.Resources.Check(); err != nil {
+	if err := errors.Join(cfg.Resources.Check(), cfg.Backing.Check()); err != nil {
 		bad("%w", err)
 	}
 	if err := errors.Join(cfg.Limits.Validate(), cfg.Nodes.Validate()); err != nil {
