@@ -8,11 +8,8 @@ import (
 // FitPolicy returns the spec of the policy with what it must know of the instances and does not state: how many CPUs they
 // have. Errors are those of CheckPolicy.
 func FitPolicy(spec string, p platform.Profile) (string, error) {
-	r := p.Resources
-	if spec == Oracle || r.MilliCPUs == 0 {
-		return spec, CheckPolicy(spec, true)
+	if spec == Oracle {
+		return spec, nil
 	}
-	return policies.WithFacts(spec, policies.Facts{
-		policies.CPUs: r.MilliCPUs, policies.SidecarCPUs: r.Sidecar, policies.InstanceCPUs: r.Total(),
-	})
+	return policies.WithFacts(spec, policies.FactsOf(p.Resources))
 }

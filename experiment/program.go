@@ -14,7 +14,9 @@ import (
 
 	"coldwave/engine"
 	"coldwave/fleet"
+	"coldwave/fleet/worker"
 	"coldwave/internal/clock"
+	"coldwave/platform"
 	"coldwave/scheduler"
 )
 
@@ -59,6 +61,15 @@ func (p *Program) arguments(cell Cell, f Fleet) []string {
 		memory := int64(n.Slots) * cell.Profile.Function.MemoryBytes
 		args = append(args, "--nodes", strconv.Itoa(n.Count), "--node-memory", strconv.FormatInt(memory, 10), "--node-keep", n.Keep.String(),
 			"--node-cache="+strconv.FormatBool(n.Cache))
+	}
+	profile := &cell.Profile
+	for _, s := range platform.Settings() {
+		if text := profile.Get(s.Name); text != "" && s.Name != "exec" && (s.Name != "concurrency" || text != "1") {
+			args = append(args, "--"+s.Name, text) // the execution time comes with each request
+		}
+	}
+	if f.Mode != "" && f.Mode != worker.Sleep {
+		args = append(args, "--cpu-mode", string(f.Mode))
 	}
 	if f.Binary != "" {
 		args = append(args, "--worker-bin", f.Binary)

@@ -22,9 +22,10 @@ import (
 
 // Fleet says what the instances of the bundled stack are.
 type Fleet struct {
-	Kind   string    // "inprocess" or "exec"
-	Binary string    // of the fake worker, for "exec"; empty: found beside this program or on PATH
-	Errors io.Writer // what the workers complain of; nil: nowhere
+	Kind   string         // "inprocess" or "exec"
+	Binary string         // of the fake worker, for "exec"; empty: found beside this program or on PATH
+	Errors io.Writer      // what the workers complain of; nil: nowhere
+	Mode   worker.CPUMode // what workers do with CPU time; empty: they sleep
 }
 
 // FleetKinds are the values of Fleet.Kind, the default first.
@@ -33,8 +34,18 @@ func FleetKinds() []string { return []string{"inprocess", "exec"} }
 // ErrFleet is wrapped by the error for an unknown kind of fleet.
 var ErrFleet = errors.New("unknown fleet")
 
-func (f Fleet) check() error {
+func (f Fleet) check(p platform.Profile) error {
+	if _, err := worker.ParseCPUMode(string(f.Mode)); err != nil {
+		return err
+	}
+	if f.Mode == worker.Burn {
+		if err := worker.CheckBurn(p.Resources); err != nil {
+			return err
+		}
+	}
 	switch {
+	case p.Backing.On() && f.Kind == "exec":
+		return fmt.Errorf("fleet %q with a backing service: %w: only instances of one process share one: use inprocess", f.Kind, ErrFleet)
 	case f.Kind != "" && !slices.Contains(FleetKinds(), f.Kind):
 		return fmt.Errorf("fleet %q: %w: use %s", f.Kind, ErrFleet, strings.Join(FleetKinds(), " or "))
 	case f.Kind == "exec":
@@ -51,17 +62,19 @@ type provisioner interface {
 }
 
 func (f Fleet) open(clk clock.Clock, draws platform.Draws, seed uint64) (provisioner, error) {
-	if err := f.check(); err != nil {
+	p := draws.Profile()
+	if err := f.check(p); err != nil {
 		return nil, err
 	}
-	fails := draws.Profile().ErrorRatio
 	if f.Kind == "exec" {
 		return fleet.NewExec(fleet.ExecConfig{
-			Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors, FailRatio: fails, Seed: seed,
+			Clock: clk, StartUp: fleet.FromDraws(draws), Binary: f.Binary, Stderr: f.Errors, FailRatio: p.ErrorRatio, Seed: seed,
+			Resources: p.Resources, CPU: p.CPU, Mode: f.Mode,
 		})
 	}
 	return fleet.NewInProcess(fleet.Config{
-		Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors, Worker: worker.Config{FailRatio: fails, Seed: seed},
+		Clock: clk, StartUp: fleet.FromDraws(draws), Errors: f.Errors, Backing: p.Backing,
+		Worker: worker.Config{FailRatio: p.ErrorRatio, Seed: seed, Resources: p.Resources, CPU: p.CPU, Mode: f.Mode},
 	})
 }
 

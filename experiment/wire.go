@@ -89,7 +89,7 @@ func (u setup) check(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(cell.check(), u.Fleet.check(), u.Program.check(cell), u.Sending.Limits.Check(schedule, loopback))
+	return errors.Join(cell.check(), u.Fleet.check(cell.Profile), u.Program.check(cell), u.Sending.Limits.Check(schedule, loopback))
 }
 
 // open starts what the cell sends to.

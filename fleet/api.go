@@ -36,9 +36,12 @@ type APIConfig struct {
 	Drain       time.Duration // limit of a worker's drain, up to DrainMax
 	Seed        uint64        // of the start-up times
 	Max         int           // limit of workers; 0: DefaultMax
-	Token       string        // that a client must send as "Authorization: Bearer …"; empty: none
-	Log         *worker.Log   // of all workers; nil: none
-	Errors      io.Writer     // what the HTTP servers complain of; nil: nowhere
+	Resources   platform.Resources
+	CPU         platform.Cost  // CPU time of a body whose request states none
+	Mode        worker.CPUMode // default worker.Sleep
+	Token       string         // that a client must send as "Authorization: Bearer …"; empty: none
+	Log         *worker.Log    // of all workers; nil: none
+	Errors      io.Writer      // what the HTTP servers complain of; nil: nowhere
 }
 
 // API offers a fleet of workers in this process over HTTP and JSON, so that a scheduler in any language can start, stop
@@ -80,7 +83,8 @@ type ask struct {
 // NewAPI returns an API with no workers. Close ends it.
 func NewAPI(cfg APIConfig) (*API, error) {
 	f, err := NewInProcess(Config{
-		Clock: cfg.Clock, Worker: worker.Config{Log: cfg.Log}, Max: cfg.Max, Errors: cfg.Errors,
+		Clock: cfg.Clock, Max: cfg.Max, Errors: cfg.Errors,
+		Worker:  worker.Config{Log: cfg.Log, Resources: cfg.Resources, CPU: cfg.CPU, Mode: cfg.Mode, Seed: cfg.Seed},
 		StartUp: func(gateway.StartRequest) platform.StartUp { return platform.StartUp{} }, // each worker has its own
 	})
 	if err != nil {
@@ -89,6 +93,7 @@ func NewAPI(cfg APIConfig) (*API, error) {
 	cfg.Max = cmp.Or(cfg.Max, DefaultMax)
 	a := &API{cfg: cfg, fleet: f, workers: map[string]*order{}}
 	_, err = a.complete(request{})
+	err = errors.Join(err, cfg.CPU.Check(), cfg.Resources.Check())
 	if err == nil && (cfg.Drain < 0 || cfg.Drain > DrainMax) {
 		err = fmt.Errorf("drain %v: must be 0s to %v", cfg.Drain, DrainMax)
 	}

@@ -25,12 +25,21 @@ const (
 	EnvLog         = "COLDWAVE_LOG"         // file to append one JSON line per start and finish to
 	EnvFailRatio   = "COLDWAVE_FAIL_RATIO"  // share of requests that answer 500
 	EnvSeed        = "COLDWAVE_SEED"        // decides which ones, and the start-up time
+	EnvCPUMode     = "COLDWAVE_CPU_MODE"    // sleep or burn
 	envCover       = "GOCOVERDIR"           // passed on, so that a worker built for coverage can report
 	listening      = "listening "           // a worker's first line on stdout is this and its address
 	lineMax        = 128                    // bytes of that line
 	bootMax        = int64(time.Hour)       // a boot instant farther from now is a mistake
 	drainForever   = 24 * time.Hour         // the fleet keeps the drain limit itself
 )
+
+// EnvOf is the variable of a setting of platform.InstanceSettings: that of cpus is COLDWAVE_CPUS.
+func EnvOf(setting string) string {
+	return "COLDWAVE_" + strings.ToUpper(strings.ReplaceAll(setting, "-", "_"))
+}
+
+// ExitOutOfMemory is the exit code of a worker process that needed more memory than it has, as if it had been killed.
+const ExitOutOfMemory = 137
 
 // Listening is the line by which a worker says that it is ready.
 func Listening(addr string) string { return listening + addr }

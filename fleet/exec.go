@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"coldwave/fleet/worker"
 	"coldwave/gateway"
 	"coldwave/internal/clock"
 	"coldwave/platform"
@@ -32,14 +33,17 @@ var ErrNotReady = errors.New("the worker did not become ready")
 type ExecConfig struct {
 	Clock      clock.Clock
 	StartUp    Draw
-	Binary     string        // the worker's program; empty: FindBinary
-	Stderr     io.Writer     // what the workers print, each line with the instance's name in front; nil: nowhere
-	Log        string        // file to which every worker appends its log; empty: none
-	FailRatio  float64       // share of requests that answer 500, in [0, 1]
-	Seed       uint64        // decides which ones
-	StartLimit time.Duration // how long after its due instant a worker may say that it is ready; 0: DefaultStartLimit
-	Max        int           // limit of instances alive; 0: DefaultExecMax
-	Keep       int           // limit of instances remembered after their end; 0: DefaultKeep
+	Binary     string    // the worker's program; empty: FindBinary
+	Stderr     io.Writer // what the workers print, each line with the instance's name in front; nil: nowhere
+	Log        string    // file to which every worker appends its log; empty: none
+	FailRatio  float64   // share of requests that answer 500, in [0, 1]
+	Seed       uint64    // decides which ones
+	Resources  platform.Resources
+	CPU        platform.Cost  // CPU time of a body whose request states none
+	Mode       worker.CPUMode // default worker.Sleep
+	StartLimit time.Duration  // how long after its due instant a worker may say that it is ready; 0: DefaultStartLimit
+	Max        int            // limit of instances alive; 0: DefaultExecMax
+	Keep       int            // limit of instances remembered after their end; 0: DefaultKeep
 }
 
 // Exec is a fleet whose workers are processes of their own. They never outlive this process (on Linux; elsewhere only
@@ -164,6 +168,15 @@ func (f *Exec) environment(r gateway.StartRequest, w *row) []string {
 		EnvLog + "=" + f.cfg.Log,
 		EnvFailRatio + "=" + strconv.FormatFloat(f.cfg.FailRatio, 'g', -1, 64),
 		EnvSeed + "=" + strconv.FormatUint(f.cfg.Seed, 10),
+	}
+	profile := platform.Profile{CPU: f.cfg.CPU, Resources: f.cfg.Resources}
+	for _, s := range platform.InstanceSettings() {
+		if text := profile.Get(s.Name); text != "" {
+			env = append(env, EnvOf(s.Name)+"="+text)
+		}
+	}
+	if f.cfg.Mode != "" {
+		env = append(env, EnvCPUMode+"="+string(f.cfg.Mode))
 	}
 	if dir := os.Getenv(envCover); dir != "" {
 		env = append(env, envCover+"="+dir)

@@ -371,3 +371,31 @@ func TestExecProgramThatCannotRun(t *testing.T) {
 		t.Errorf("Start() = %v, want an error that names %s", err, broken)
 	}
 }
+
+// A worker process knows what its instance has, and one that runs out of memory is a loss that says so.
+func TestExecResources(t *testing.T) {
+	f := newExec(t, startUp, func(c *fleet.ExecConfig) {
+		c.Binary = program(t)
+		c.Resources = platform.Resources{MilliCPUs: 500, Memory: platform.Memory{Limit: 100, Base: 50, Request: 30}}
+		c.CPU = platform.Cost{Law: platform.Constant(2 * time.Millisecond)}
+	})
+	r := req(5)
+	r.Function = workload.Function{Name: "fc-test", Body: 2 * time.Millisecond, Concurrency: 2}
+	addr, err := f.Start(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, server := get(t.Context(), addr, "/")
+	if status != 200 || server.Exec < 4*time.Millisecond {
+		t.Errorf("answer = %d %+v, want 200 after 4ms at least: 2ms of CPU on a half", status, server)
+	}
+	first := inFlight(t, addr, "/sleep/600000")
+	second := inFlight(t, addr, "/sleep/600000")
+	loss := <-f.Lost()
+	if loss.Instance != 5 || !errors.Is(loss.Err, platform.ErrMemory) {
+		t.Errorf("loss %+v, want instance 5 for its memory", loss)
+	}
+	if a, b := <-first, <-second; a != 0 && b != 0 { // one of them was too many and may have its 503, the other was cut
+		t.Errorf("answers %d and %d, want one at most", a, b)
+	}
+}

@@ -37,9 +37,10 @@ func FromDraws(d platform.Draws) Draw {
 type Config struct {
 	Clock   clock.Clock
 	StartUp Draw
-	// Worker holds the limits, the failures and the log of every worker. Its name, function, clock, body and concurrency
-	// come from the request that starts it.
+	// Worker holds the limits, the failures, the resources and the log of every worker. Its name, function, clock, body and
+	// concurrency come from the request that starts it.
 	Worker      worker.Config
+	Backing     platform.Backing                                // service that all instances call; the zero Backing: none
 	Connections int                                             // limit for each worker; 0: worker.DefaultMaxConnections
 	Max         int                                             // limit of instances alive; 0: DefaultMax
 	Keep        int                                             // limit of instances remembered after their end; 0: DefaultKeep
@@ -50,7 +51,8 @@ type Config struct {
 // InProcess is a fleet of workers in this process. Each is a real HTTP server on its own socket.
 type InProcess struct {
 	*table
-	cfg Config
+	cfg     Config
+	backing *backing
 }
 
 var _ gateway.Provisioner = (*InProcess)(nil)
@@ -67,7 +69,12 @@ func NewInProcess(cfg Config) (*InProcess, error) {
 	if cfg.Listen == nil {
 		cfg.Listen = loopback
 	}
-	return &InProcess{table: t, cfg: cfg}, nil
+	if err := cfg.Backing.Check(); err != nil {
+		return nil, fmt.Errorf("fleet: %w", err)
+	}
+	f := &InProcess{table: t, cfg: cfg, backing: newBacking(cfg.Clock, cfg.Backing)}
+	t.ended = f.backing.leave
+	return f, nil
 }
 
 func loopback(ctx context.Context) (net.Listener, error) {
@@ -91,6 +98,7 @@ func (f *InProcess) start(ctx context.Context, r gateway.StartRequest, name stri
 		return "", f.failed(w, err)
 	}
 	addr := live.listener.Addr().String()
+	f.backing.join(r.Instance)
 	if err := f.ready(w, live, addr); err != nil {
 		return "", err
 	}
@@ -113,7 +121,7 @@ func (f *InProcess) launch(ctx context.Context, r gateway.StartRequest, w *row) 
 				return nil, err
 			}
 			var err error
-			if live, err = f.open(ctx, r, w.Name); err != nil {
+			if live, err = f.open(ctx, r, w); err != nil {
 				return nil, err
 			}
 		}
@@ -141,10 +149,12 @@ func stageEnds(decided clock.Instant, s platform.StartUp) [platform.Stages]clock
 }
 
 // open makes the worker and its socket.
-func (f *InProcess) open(ctx context.Context, r gateway.StartRequest, name string) (*server, error) {
+func (f *InProcess) open(ctx context.Context, r gateway.StartRequest, w *row) (*server, error) {
 	cfg := f.cfg.Worker
-	cfg.Name, cfg.Function, cfg.Clock = name, r.Function.Name, f.cfg.Clock
+	cfg.Name, cfg.Function, cfg.Clock, cfg.Ready = w.Name, r.Function.Name, f.cfg.Clock, w.Due()
 	cfg.Body, cfg.Concurrency = r.Function.Body, r.Function.Concurrency
+	cfg.Call = f.backing.callOf(w.ID)
+	cfg.Die = func(err error) { _ = f.die(w.ID, err) } // it fails for one that is gone already
 	h, err := worker.New(cfg)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"coldwave/fleet/worker"
+	"coldwave/platform"
 )
 
 // pipeDelay is how long the pipes of a process that has ended are read on, in case a child of its own holds them.
@@ -103,6 +104,9 @@ func (p *process) kill() { p.signal(syscall.SIGKILL) }
 
 func (p *process) wait() error {
 	<-p.gone.Done()
+	if p.cmd.ProcessState.ExitCode() == ExitOutOfMemory {
+		return fmt.Errorf("process %d ended by itself: %w", p.pid(), platform.ErrMemory)
+	}
 	return fmt.Errorf("process %d ended by itself: %s", p.pid(), p.cmd.ProcessState)
 }
 

@@ -59,7 +59,8 @@ type table struct {
 	max   int
 	keep  int
 	lost  chan gateway.Loss
-	done  chan struct{} // closed by close
+	done  chan struct{}              // closed by close
+	ended func(scheduler.InstanceID) // is told of each end, under the lock; nil: nobody
 	work  sync.WaitGroup
 
 	mu     sync.Mutex
@@ -171,6 +172,9 @@ func (t *table) tell(l gateway.Loss) {
 // end moves w to a final state. t.mu is held.
 func (t *table) end(w *row, s State) {
 	w.State, w.EndedAt, w.live = s, t.clock.Now(), nil
+	if t.ended != nil {
+		t.ended(w.ID)
+	}
 	t.alive--
 	t.past = append(t.past, w.ID)
 	if len(t.past) > t.keep {
@@ -238,14 +242,17 @@ func (t *table) Drain(ctx context.Context, limit time.Duration) error {
 }
 
 // Crash ends a ready instance as if it had died: connections are cut and Lost tells of it.
-func (t *table) Crash(id scheduler.InstanceID) error {
+func (t *table) Crash(id scheduler.InstanceID) error { return t.die(id, ErrCrash) }
+
+// die ends a ready instance for a reason.
+func (t *table) die(id scheduler.InstanceID, why error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w := t.rows[id]
 	if w == nil || w.State != Ready {
 		return fmt.Errorf("crash instance %d: %w that is ready", id, ErrUnknown)
 	}
-	w.cause = ErrCrash
+	w.cause = cmp.Or(w.cause, why)
 	w.live.kill()
 	return nil
 }

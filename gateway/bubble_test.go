@@ -92,7 +92,8 @@ type pipeFleet struct {
 	total time.Duration                       // C; the start takes C − exec − h of the arrival that caused it
 	draw  func(StartRequest) platform.StartUp // in place of total, if set
 	fails func(id scheduler.InstanceID) bool
-	slow  bool // a stop takes a nanosecond, as in the simulator with nodes
+	serve func(id scheduler.InstanceID, ready clock.Instant) http.Handler // nil: serveDemand
+	slow  bool                                                            // a stop takes a nanosecond, as in the simulator with nodes
 	lost  chan Loss
 	mu    sync.Mutex
 	up    map[scheduler.InstanceID]*http.Server
@@ -121,6 +122,9 @@ func (f *pipeFleet) Start(ctx context.Context, r StartRequest) (string, error) {
 	}
 	addr := fmt.Sprintf("worker%d:80", r.Instance)
 	s := &http.Server{Handler: http.HandlerFunc(serveDemand)}
+	if f.serve != nil {
+		s.Handler = f.serve(r.Instance, r.Decided.Add(start.Total))
+	}
 	f.mu.Lock()
 	f.up[r.Instance] = s
 	f.mu.Unlock()

@@ -149,6 +149,9 @@ func (g *Gateway) begin() {
 			}
 		})
 		g.work.Go(func() { s.watch(g.soft) })
+		if scheduler.WantsSamples(s.fn.Policy) {
+			g.work.Go(func() { newSampler(s, g.transport).run(g.soft) })
+		}
 	}
 }
 

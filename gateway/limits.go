@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"coldwave/record"
 	"coldwave/scheduler"
 )
 
@@ -31,7 +32,7 @@ var (
 )
 
 // ReasonHeader names why the gateway answered by itself: the text of one of the Err… values.
-const ReasonHeader = "X-Coldwave-Reason"
+const ReasonHeader = record.ReasonHeader
 
 // Limits bounds what the gateway holds and how long it waits. A zero field means its default; Validate refuses negative
 // ones.

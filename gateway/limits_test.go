@@ -241,7 +241,7 @@ func TestLivesAreBounded(t *testing.T) {
 		l.vacate(k, 25, true)
 		l.occupy(k, "second", 25)
 		l.vacate(k, 25, true)
-		l.end(k, 30, false)
+		l.end(k, 30, false, "")
 	}
 	got := l.all(100)
 	if len(got) != 3 || got[0].ID != 3 || l.forgot != 2 {

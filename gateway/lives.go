@@ -87,6 +87,19 @@ func (l *lives) ready(id scheduler.InstanceID, addr string, at clock.Instant) bo
 	})
 }
 
+// serving returns the instances that can serve, in no order.
+func (l *lives) serving() []ready {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []ready
+	for id, in := range l.alive {
+		if in.state == scheduler.Idle || in.state == scheduler.Busy {
+			all = append(all, ready{id, in.addr})
+		}
+	}
+	return all
+}
+
 // occupy notes one more request on an instance, by its name, and returns the instance's address.
 func (l *lives) occupy(id scheduler.InstanceID, request string, at clock.Instant) (addr string) {
 	l.change(id, func(in *life) {
@@ -113,8 +126,8 @@ func (l *lives) vacate(id scheduler.InstanceID, at clock.Instant, answered bool)
 	})
 }
 
-// end notes that an instance is gone.
-func (l *lives) end(id scheduler.InstanceID, at clock.Instant, failed bool) {
+// end notes that an instance is gone; failure says why if it failed and somebody knows.
+func (l *lives) end(id scheduler.InstanceID, at clock.Instant, failed bool, failure string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	in, ok := l.alive[id]
@@ -126,7 +139,7 @@ func (l *lives) end(id scheduler.InstanceID, at clock.Instant, failed bool) {
 	if in.inFlight > 0 {
 		in.Busy += at.Sub(in.busySince)
 	}
-	in.Stopped, in.Failed, in.state, in.inFlight = at, failed, scheduler.Gone, 0
+	in.Stopped, in.Failed, in.Failure, in.state, in.inFlight = at, failed, failure, scheduler.Gone, 0
 	if len(l.ended) < l.limit {
 		l.ended = append(l.ended, *in)
 		return

@@ -303,6 +303,9 @@ type witness struct {
 	at    clock.Instant
 	kinds uint16 // bit k: kind k
 	sets  []uint16
+
+	failed  uint8   // code of the last Failed
+	samples []int64 // values of Sample
 }
 
 func (p *witness) Samples() bool { return scheduler.WantsSamples(p.Policy) }
@@ -313,6 +316,13 @@ func (p *witness) Handle(c *scheduler.Control, ev scheduler.Event) {
 		p.at, p.kinds = c.Now(), 0
 	}
 	p.kinds |= 1 << ev.Kind
+	switch ev.Kind {
+	case scheduler.Failed:
+		p.failed = ev.Code
+	case scheduler.Sample:
+		p.samples = append(p.samples, ev.Value)
+	default:
+	}
 	p.Policy.Handle(c, ev)
 }
 

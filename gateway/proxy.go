@@ -150,6 +150,7 @@ func (x *exchange) setBody(out *http.Request) {
 // stamp sets what the gateway says of the request, in place of whatever the instance said.
 func (x *exchange) stamp(res *http.Response) {
 	dropOwn(res.Header)
+	res.Header.Del(record.LoadHeader) // it is for whoever balances
 	keepClean(res.Trailer)
 	x.late = x.r.Context().Err() != nil
 	x.server.Exec = max(0, x.g.cfg.Clock.Now().Sub(x.decided))

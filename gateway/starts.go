@@ -2,9 +2,12 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"coldwave/internal/clock"
+	"coldwave/platform"
+	"coldwave/record"
 	"coldwave/scheduler"
 )
 
@@ -32,7 +35,7 @@ func (s *service) start(c *call, a scheduler.Action) {
 			return // it was given up; its end is told by Stopped
 		case err != nil:
 			s.log.Debug("start failed", "instance", a.Inst, "error", err)
-			s.failed(a.Inst)
+			s.failed(a.Inst, scheduler.ByItself)
 			return
 		}
 		s.loop.Post(Message{Event: scheduler.Event{Kind: scheduler.Ready, Inst: a.Inst},
@@ -41,11 +44,15 @@ func (s *service) start(c *call, a scheduler.Action) {
 }
 
 // failed posts that an instance has ended by itself, or never was. News of an instance that is gone is dropped.
-func (s *service) failed(id scheduler.InstanceID) {
-	s.loop.Post(Message{Event: scheduler.Event{Kind: scheduler.Failed, Inst: id},
+func (s *service) failed(id scheduler.InstanceID, cause uint8) {
+	failure := ""
+	if cause == scheduler.OutOfMemory {
+		failure = record.OutOfMemory
+	}
+	s.loop.Post(Message{Event: scheduler.Event{Kind: scheduler.Failed, Code: cause, Inst: id},
 		Admit: func(at clock.Instant, _ *scheduler.Event) bool {
 			known := s.lives.get(id) != nil
-			s.lives.end(id, at, true)
+			s.lives.end(id, at, true, failure)
 			return known
 		}})
 }
@@ -68,7 +75,7 @@ func (s *service) stop(a scheduler.Action) {
 		s.loop.Post(Message{Event: scheduler.Event{Kind: scheduler.Stopped, Inst: a.Inst},
 			Admit: func(at clock.Instant, _ *scheduler.Event) bool {
 				known := s.lives.get(a.Inst) != nil
-				s.lives.end(a.Inst, at, false)
+				s.lives.end(a.Inst, at, false, "")
 				return known
 			}})
 	})
@@ -82,7 +89,11 @@ func (s *service) watch(ctx context.Context) {
 			return
 		case loss := <-s.fn.Provisioner.Lost():
 			s.log.Warn("instance lost", "instance", loss.Instance, "error", loss.Err)
-			s.failed(loss.Instance)
+			cause := scheduler.ByItself
+			if errors.Is(loss.Err, platform.ErrMemory) {
+				cause = scheduler.OutOfMemory
+			}
+			s.failed(loss.Instance, cause)
 		}
 	}
 }
@@ -100,7 +111,7 @@ func (s *service) clear(drain time.Duration) {
 			if err := s.fn.Provisioner.Stop(ctx, id, drain); err != nil {
 				s.log.Warn("stop failed", "instance", id, "error", err)
 			}
-			s.lives.end(id, s.clock.Now(), false)
+			s.lives.end(id, s.clock.Now(), false, "")
 		})
 	}
 	s.work.Wait()

@@ -24,8 +24,9 @@ func (p *program) fleet(c *cli.Context) error {
 	cfg := fleet.APIConfig{
 		Clock: realclock.New(time.Now()), ColdStart: r.coldStart(), Service: r.duration(settingService, fleet.ServiceMax),
 		Concurrency: r.concurrency(), Drain: r.duration(settingDrain, fleet.DrainMax), Seed: r.seed(),
-		Max: r.number(settingMax, 1, 100_000), Token: r.token(), Errors: p.stderr,
+		Max: r.number(settingMax, 1, 100_000), Token: r.token(), Errors: p.stderr, Mode: r.mode(),
 	}
+	cfg.CPU, cfg.Resources = r.instance()
 	if err := r.err(); err != nil {
 		return err
 	}

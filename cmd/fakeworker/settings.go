@@ -49,6 +49,7 @@ var (
 	settingID          = setting{"id", fleet.EnvInstance, "fakeworker", "`NAME` in X-Coldwave-Instance and in the log"}
 	settingFunction    = setting{"function", fleet.EnvFunction, "", "`NAME` of the function in the log"}
 	settingMax         = setting{"max", "", strconv.Itoa(fleet.DefaultMax), "`N` workers at once"}
+	settingCPUMode     = setting{"cpu-mode", fleet.EnvCPUMode, string(worker.Sleep), "`MODE` of CPU time: sleep passes it, burn really computes"}
 	settingTokenFile   = setting{"token-file", "", "", "`FILE` with a token that clients must send as Authorization: Bearer"}
 )
 
@@ -59,13 +60,46 @@ func settingPort(preset string) setting {
 func addressFlags(port string) []cli.Flag { return flags(settingHost, settingPort(port)) }
 
 func workerFlags() []cli.Flag {
-	return flags(settingID, settingFunction, settingColdStart, settingService, settingConcurrency, settingFailRatio,
-		settingSeed, settingDrain, settingLog)
+	return append(flags(settingID, settingFunction, settingColdStart, settingService, settingConcurrency, settingFailRatio,
+		settingSeed, settingDrain, settingLog), instanceFlags()...)
 }
 
 func fleetFlags() []cli.Flag {
-	return flags(settingColdStart, settingService, settingConcurrency, settingMax, settingSeed, settingDrain, settingLog,
-		settingTokenFile)
+	return append(flags(settingColdStart, settingService, settingConcurrency, settingMax, settingSeed, settingDrain, settingLog,
+		settingTokenFile), instanceFlags()...)
+}
+
+// instanceFlags are what bodies share.
+func instanceFlags() []cli.Flag {
+	all := flags(settingCPUMode)
+	for _, s := range platform.InstanceSettings() {
+		all = append(all, setting{s.Name, fleet.EnvOf(s.Name), "", s.Usage}.cli())
+	}
+	return all
+}
+
+// instance reads what bodies share, and the CPU time of one whose request states none.
+func (r *reader) instance() (platform.Cost, platform.Resources) {
+	var p platform.Profile
+	for _, s := range platform.InstanceSettings() {
+		text, from := r.text(setting{s.Name, fleet.EnvOf(s.Name), "", s.Usage})
+		if text == "" {
+			continue
+		}
+		if err := p.Set(s.Name, text); err != nil {
+			r.errs = append(r.errs, fmt.Errorf("%s: %w", from, err))
+		}
+	}
+	return p.CPU, p.Resources
+}
+
+func (r *reader) mode() worker.CPUMode {
+	text, from := r.text(settingCPUMode)
+	mode, err := worker.ParseCPUMode(text)
+	if err != nil {
+		r.errs = append(r.errs, fmt.Errorf("%s: %w", from, err))
+	}
+	return mode
 }
 
 // reader reads settings and collects every problem. A flag beats the environment, which beats the preset.

@@ -64,8 +64,9 @@ func (p *program) plan(r *reader, k clock.Clock) plan {
 	function, _ := r.text(settingFunction)
 	w.config = worker.Config{
 		Name: name, Function: function, Clock: k, Body: r.duration(settingService, fleet.ServiceMax),
-		Concurrency: r.concurrency(), FailRatio: r.failRatio(), Seed: r.seed(),
+		Concurrency: r.concurrency(), FailRatio: r.failRatio(), Seed: r.seed(), Mode: r.mode(),
 	}
+	w.config.CPU, w.config.Resources = r.instance()
 	cold := r.coldStart()
 	if len(r.errs) > 0 {
 		return w
@@ -92,6 +93,9 @@ func draw(law platform.Law, seed uint64, name string) time.Duration {
 
 // serve starts up, serves until ctx is done, and drains.
 func (p *program) serve(ctx context.Context, k clock.Clock, w plan) error {
+	ctx, die := context.WithCancelCause(ctx)
+	defer die(nil)
+	w.config.Ready, w.config.Die = w.ready, die
 	h, err := worker.New(w.config)
 	if err != nil {
 		return cliargs.Errorf(cliargs.Usage, "%w", err)
@@ -115,6 +119,9 @@ func (p *program) until(ctx context.Context, s *worker.Server, l net.Listener, d
 	case err := <-ended:
 		return cliargs.Errorf(failed, "%w", err)
 	case <-ctx.Done():
+	}
+	if cause := context.Cause(ctx); errors.Is(cause, platform.ErrMemory) {
+		return errors.Join(cliargs.Errorf(fleet.ExitOutOfMemory, "%w: ended, with all that was in flight", cause), s.Close(), <-ended)
 	}
 	within, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
@@ -108,5 +109,5 @@ func flags() []cli.Flag {
 		&cli.Int64Flag{Name: "max-held", Value: 64 << 20, Usage: "bytes of bodies and answers held at once", Category: catLimits},
 		&cli.IntFlag{Name: "max-connections", Value: 10_000, Usage: "connections on the data port", Category: catLimits},
 		&cli.StringFlag{Name: "log-level", Value: slog.LevelWarn.String(), Usage: "debug, info, warn or error; on stderr", Category: catLimits},
-	}, cliargs.NodeFlags(catFleet)...)
+	}, slices.Concat(cliargs.NodeFlags(catFleet), cliargs.InstanceFlags(catFleet), []cli.Flag{cliargs.CPUModeFlag(catFleet)})...)
 }

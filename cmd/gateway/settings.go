@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"coldwave/fleet"
+	"coldwave/fleet/worker"
 	"coldwave/gateway"
 	"coldwave/internal/cliargs"
 	"coldwave/internal/clock"
@@ -35,6 +36,7 @@ type settings struct {
 	profile       platform.Profile
 	handover      time.Duration
 	fleet, binary string
+	mode          worker.CPUMode
 	seed          uint64
 	static        []staticFunction
 	slots         int32
@@ -157,13 +159,29 @@ func (s *settings) readFleet(c *cli.Context) error {
 	if !slices.Contains(fleets, s.fleet) {
 		return fmt.Errorf("--fleet %q: want %s%s", s.fleet, strings.Join(fleets, " or "), spell.Hint(s.fleet, fleets))
 	}
-	spec, err := policies.Canonical(c.String("policy"))
+	var err error
+	if s.profile, err = platform.ProfileFor(c.String("cold-law")); err != nil {
+		return fmt.Errorf("--cold-law: %w", err)
+	}
+	if err := cliargs.SetInstance(c, &s.profile); err != nil {
+		return err
+	}
+	if s.policy, err = policies.WithFacts(c.String("policy"), policies.FactsOf(s.profile.Resources)); err == nil {
+		s.policy, err = policies.Canonical(s.policy)
+	}
 	if err != nil {
 		return fmt.Errorf("--policy: %w", err)
 	}
-	s.policy = spec
-	if s.profile, err = platform.ProfileFor(c.String("cold-law")); err != nil {
-		return fmt.Errorf("--cold-law: %w", err)
+	if s.profile.Backing.On() && s.fleet == "exec" {
+		return errors.New("--fleet exec with a backing service: only instances of one process share one; use inprocess")
+	}
+	if s.mode = cliargs.CPUMode(c); s.mode == worker.Burn {
+		err = worker.CheckBurn(s.profile.Resources)
+	} else {
+		_, err = worker.ParseCPUMode(string(s.mode))
+	}
+	if err != nil {
+		return fmt.Errorf("--cpu-mode: %w", err)
 	}
 	if name := c.String("function"); name != "" {
 		s.profile.Function.Name = name
@@ -209,9 +227,14 @@ type provisioner interface {
 func (s *settings) openFleet(clk clock.Clock, stderr io.Writer) (provisioner, error) {
 	start := fleet.FromDraws(s.profile.Draws(s.seed))
 	if s.fleet == "exec" {
-		return fleet.NewExec(fleet.ExecConfig{Clock: clk, StartUp: start, Binary: s.binary, Stderr: stderr})
+		return fleet.NewExec(fleet.ExecConfig{
+			Clock: clk, StartUp: start, Binary: s.binary, Stderr: stderr, Seed: s.seed,
+			Resources: s.profile.Resources, CPU: s.profile.CPU, Mode: s.mode,
+		})
 	}
-	return fleet.NewInProcess(fleet.Config{Clock: clk, StartUp: start, Errors: stderr})
+	return fleet.NewInProcess(fleet.Config{Clock: clk, StartUp: start, Errors: stderr, Backing: s.profile.Backing, Worker: worker.Config{
+		Seed: s.seed, Resources: s.profile.Resources, CPU: s.profile.CPU, Mode: s.mode,
+	}})
 }
 
 // functions are what the gateway serves; workers is nil if there is no fleet.

@@ -47,7 +47,7 @@ func (p *program) compareVerb() *cli.Command {
 			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual --seeds 200\n" +
 			"  loadgen compare policy:fc-race all --pattern poisson --rate 20/s --duration 10m --virtual",
 		Flags: slices.Concat(flags, judgingFlags(), virtualFlags(compareSeeds), sessionFlags(), patternFlags(), fleetFlags(),
-			targetFlags()),
+			[]cli.Flag{cliargs.CPUModeFlag("INSTANCE")}, targetFlags()),
 		Action: p.compare,
 	}
 }

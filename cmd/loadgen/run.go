@@ -31,7 +31,8 @@ func (p *program) runVerb() *cli.Command {
 		&cli.StringFlag{Name: "target", Usage: "`URL` of any HTTP endpoint instead of the bundled stack", Category: "TARGET"},
 		lawFlag(), seedFlag(),
 	}
-	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), cliargs.NodeFlags("PLATFORM"), thresholdFlags(), outputFlags())
+	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), cliargs.NodeFlags("PLATFORM"), cliargs.InstanceFlags("INSTANCE"), []cli.Flag{cliargs.CPUModeFlag("INSTANCE")},
+		thresholdFlags(), outputFlags())
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run one pattern on the bundled stack or on any HTTP target",
@@ -172,7 +173,7 @@ func platformOf(c *cli.Context, policy string, cell *experiment.Cell) (err error
 	if cell.Profile, err = lawProfile(c); err != nil {
 		return err
 	}
-	if err := setResources(c, &cell.Profile); err != nil {
+	if err := cliargs.SetInstance(c, &cell.Profile); err != nil {
 		return err
 	}
 	if err := experiment.CheckPolicy(policy, true); err != nil {
@@ -206,7 +207,7 @@ func maxInstances(text string) (int, error) {
 // externalTarget reads where the requests go instead. The platform of the schedule is only there for its demands, which
 // a foreign target is not told.
 func externalTarget(c *cli.Context, job *experiment.Single) error {
-	for _, flag := range append(cliargs.NodeFlagNames(), "policy", "max", "cold-law", "fleet", "worker-bin") {
+	for _, flag := range slices.Concat(cliargs.NodeFlagNames(), cliargs.InstanceFlagNames(), []string{"policy", "max", "cold-law", "fleet", "worker-bin", "cpu-mode"}) {
 		if c.IsSet(flag) {
 			return cliargs.Errorf(cliargs.Usage, "--%s belongs to the bundled stack and cannot be used with --target", flag)
 		}

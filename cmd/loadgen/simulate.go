@@ -62,7 +62,7 @@ func virtualFlags(seeds int) []cli.Flag {
 		&cli.BoolFlag{Name: "quiet", Aliases: []string{"q"}, Usage: "no progress and no speed", Category: "OUTPUT"},
 		&cli.StringFlag{Name: "progress", Value: "auto", Usage: "auto, plain or none", Category: "OUTPUT"},
 		colorFlag(),
-	}, slices.Concat(cliargs.NodeFlags("PLATFORM"), resourceFlags())...)
+	}, slices.Concat(cliargs.NodeFlags("PLATFORM"), cliargs.InstanceFlags("INSTANCE"))...)
 }
 
 func formatFlag() cli.Flag {

@@ -7,6 +7,7 @@ import (
 
 	"coldwave/engine"
 	"coldwave/experiment"
+	"coldwave/internal/cliargs"
 )
 
 func fleetFlags() []cli.Flag {
@@ -18,7 +19,7 @@ func fleetFlags() []cli.Flag {
 }
 
 func (p *program) fleet(c *cli.Context) experiment.Fleet {
-	return experiment.Fleet{Kind: c.String("fleet"), Binary: c.String("worker-bin"), Errors: p.stderr}
+	return experiment.Fleet{Kind: c.String("fleet"), Binary: c.String("worker-bin"), Errors: p.stderr, Mode: cliargs.CPUMode(c)}
 }
 
 func gatewayFlags() []cli.Flag {

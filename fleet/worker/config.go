@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"coldwave/internal/clock"
+	"coldwave/platform"
 	"coldwave/record"
 )
 
@@ -34,6 +35,14 @@ type Config struct {
 	// one by its connection, which may be later. Such waits are counted in Stats.Overlapped.
 	Grace time.Duration
 	Log   *Log // one line for each start and finish; nil: none
+
+	// With Resources bodies share CPUs and memory, by the model or on this host.
+	Resources platform.Resources
+	CPU       platform.Cost                 // CPU time of a body whose request states none
+	Mode      CPUMode                       // default Sleep
+	Ready     clock.Instant                 // when the instance is ready: its life begins then
+	Call      func() (time.Duration, error) // the call of each request to a backing service, see platform.BackingState.Call; nil: there is none
+	Die       func(error)                   // ends the worker that is out of memory, with an error that wraps platform.ErrMemory; nil: it lives on
 }
 
 // Validate reports every problem of the configuration at once.
@@ -53,6 +62,11 @@ func (c *Config) Validate() error {
 	check(c.FailRatio >= 0 && c.FailRatio <= 1, "fail ratio %v: must be in [0, 1]", c.FailRatio)
 	check(c.BodyMax >= 0, "body limit %d bytes: must be ≥ 1, or 0 for %d", c.BodyMax, DefaultBodyMax)
 	check(c.SleepMax >= 0, "sleep limit %v: must be > 0, or 0 for %v", c.SleepMax, DefaultSleepMax)
+	check(c.CPU.Check() == nil, "%v", c.CPU.Check())
+	check(c.Resources.Check() == nil, "%v", c.Resources.Check())
+	_, badMode := ParseCPUMode(string(c.Mode))
+	check(badMode == nil, "%v", badMode)
+	check(c.Mode != Burn || CheckBurn(c.Resources) == nil, "%v", CheckBurn(c.Resources))
 	check(c.Grace >= 0, "grace %v: must be > 0, or 0 for %v", c.Grace, DefaultGrace)
 	return errors.Join(errs...)
 }
@@ -62,6 +76,7 @@ func (c *Config) setDefaults() {
 	setDefault(&c.BodyMax, DefaultBodyMax)
 	setDefault(&c.SleepMax, DefaultSleepMax)
 	setDefault(&c.Grace, DefaultGrace)
+	setDefault(&c.Mode, Sleep)
 }
 
 func setDefault[T comparable](v *T, preset T) {

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -15,10 +16,12 @@ import (
 
 // Handler is one fake worker. It is safe for concurrent use.
 type Handler struct {
-	cfg   Config
-	slots chan struct{} // one element for each request in flight
-	fails platform.Draws
-	stats struct{ started, finished, canceled, failed, refused, overlapped atomic.Int64 }
+	cfg    Config
+	slots  chan struct{} // one element for each request in flight
+	draws  platform.Draws
+	bodies bodies
+	report report
+	stats  struct{ started, finished, canceled, failed, refused, overlapped atomic.Int64 }
 }
 
 // Stats counts what a worker did. Started = Finished + Canceled + Failed + InFlight when nothing is moving.
@@ -38,11 +41,14 @@ func New(cfg Config) (*Handler, error) {
 		return nil, err
 	}
 	cfg.setDefaults()
-	return &Handler{
+	h := &Handler{
 		cfg:   cfg,
 		slots: make(chan struct{}, cfg.Concurrency),
-		fails: platform.Profile{ErrorRatio: cfg.FailRatio}.Draws(cfg.Seed),
-	}, nil
+		draws: platform.Profile{ErrorRatio: cfg.FailRatio, CPU: cfg.CPU, Resources: cfg.Resources}.Draws(cfg.Seed),
+	}
+	h.bodies = newBodies(&h.cfg)
+	h.report.before.at, h.report.after.at = cfg.Ready, cfg.Ready
+	return h, nil
 }
 
 // Stats returns the counts so far.
@@ -63,6 +69,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(record.InstanceHeader, h.cfg.Name)
 	if r.URL.Path == "/healthz" {
 		writeText(w, http.StatusOK, "ok\n")
+		return
+	}
+	if r.URL.Path == record.LoadPath {
+		h.serveLoad(w)
 		return
 	}
 	c := &call{h: h, w: w, r: r, id: RequestID(r.Header.Get(record.RequestIDHeader))}
@@ -121,26 +131,52 @@ func (c *call) run() {
 	no := c.execute(start, serial)
 	end := c.h.cfg.Clock.Now()
 	c.w.Header().Set(record.TimingHeader, "exec;dur="+millis(end.Sub(start)))
+	c.w.Header().Set(record.LoadHeader, c.h.report.text(c.h))
 	c.answer(no)
 	c.h.cfg.Log.write(c.finished(start, end, no))
 }
 
 // execute does the work of the function: it reads the body and lets the execution time pass.
 func (c *call) execute(start clock.Instant, serial int64) *refusal {
-	exec, no := c.h.duration(c.r)
+	seq := arrival(c.id, serial)
+	demand, no := c.h.demand(c.r, seq)
 	if no == nil {
 		no = c.readBody()
 	}
 	if no != nil {
 		return no
 	}
-	if c.h.cfg.Clock.WaitUntil(c.r.Context(), start.Add(exec)) != nil {
+	wait, err := c.h.call()
+	if err != nil {
+		return &refusal{http.StatusInternalServerError, err, "its call to the backing service failed"}
+	}
+	demand.Exec += wait
+	switch err := c.h.bodies.run(c.r.Context(), start, demand); {
+	case errors.Is(err, platform.ErrMemory):
+		c.h.die(err)
+		return &refusal{http.StatusServiceUnavailable, ErrMemory, "the instance needs more memory than it has, and ends"}
+	case err != nil:
 		return clientGone
 	}
-	if c.h.fails.RequestFails(arrival(c.id, serial)) {
+	if c.h.draws.RequestFails(seq) {
 		return &refusal{http.StatusInternalServerError, ErrFailed, "fail ratio is " + strconv.FormatFloat(c.h.cfg.FailRatio, 'g', -1, 64)}
 	}
 	return nil
+}
+
+// call makes the call of a request to the backing service, and returns for how long it waits.
+func (h *Handler) call() (time.Duration, error) {
+	if h.cfg.Call == nil {
+		return 0, nil
+	}
+	return h.cfg.Call()
+}
+
+// die ends a worker that is out of memory.
+func (h *Handler) die(err error) {
+	if h.cfg.Die != nil {
+		h.cfg.Die(err)
+	}
 }
 
 // arrival is the number of the arrival that <run>-<seq> names. Without one it is the worker's own count.

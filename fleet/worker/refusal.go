@@ -5,10 +5,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
+	"coldwave/platform"
+	"coldwave/record"
 )
 
 // ReasonHeader names why a worker refused a request: the text of one of the Err… values.
-const ReasonHeader = "X-Coldwave-Reason"
+const ReasonHeader = record.ReasonHeader
 
 // Why a request is refused. The text is the value of ReasonHeader.
 var (
@@ -20,6 +23,7 @@ var (
 	ErrSleep       = errors.New("sleep_limit")       // 400: /sleep/<ms> is no number or beyond Config.SleepMax
 	ErrDemand      = errors.New("demand")            // 400: the demand header cannot be read or is beyond its caps
 	ErrFailed      = errors.New("failed_on_purpose") // 500: Config.FailRatio
+	ErrMemory      = platform.ErrMemory              // 503: and the worker ends
 	ErrClientGone  = errors.New("client_gone")       // 499: for the log; a client that only closed its sending side reads it
 )
 

@@ -55,28 +55,30 @@ func ParseSleep(path string, limit time.Duration) (d time.Duration, found bool, 
 	return time.Duration(ms) * time.Millisecond, true, nil
 }
 
-// duration returns the execution time that the request asks for.
-func (h *Handler) duration(r *http.Request) (time.Duration, *refusal) {
+// demand returns what the request asks for: the body of arrival seq.
+func (h *Handler) demand(r *http.Request, seq int64) (workload.Demand, *refusal) {
+	var none workload.Demand
 	switch {
 	case r.Method == http.MethodConnect || r.Method == http.MethodTrace:
-		return 0, &refusal{http.StatusMethodNotAllowed, ErrMethod, r.Method + " is not served"}
+		return none, &refusal{http.StatusMethodNotAllowed, ErrMethod, r.Method + " is not served"}
 	case len(r.RequestURI) > URLMax:
-		return 0, &refusal{http.StatusRequestURITooLong, ErrURLLimit, fmt.Sprintf("%d bytes, limit is %d", len(r.RequestURI), URLMax)}
+		return none, &refusal{http.StatusRequestURITooLong, ErrURLLimit, fmt.Sprintf("%d bytes, limit is %d", len(r.RequestURI), URLMax)}
 	}
 	if exec, found, err := ParseSleep(r.URL.Path, h.cfg.SleepMax); err != nil {
-		return 0, &refusal{http.StatusBadRequest, ErrSleep, err.Error()}
+		return none, &refusal{http.StatusBadRequest, ErrSleep, err.Error()}
 	} else if found {
-		return exec, nil
+		return workload.Demand{Exec: exec}, nil
 	}
 	text := r.Header.Get(workload.DemandHeader)
 	if text == "" {
-		return h.cfg.Body, nil
+		cpu, exec := h.draws.Computes(seq, h.cfg.Body)
+		return workload.Demand{Exec: exec, CPU: cpu}, nil
 	}
 	d, err := workload.ParseDemand(text)
 	if err != nil {
-		return 0, &refusal{http.StatusBadRequest, ErrDemand, err.Error()}
+		return none, &refusal{http.StatusBadRequest, ErrDemand, err.Error()}
 	}
-	return d.Exec, nil
+	return d, nil
 }
 
 // readBody reads the whole body without keeping it, and prepares the answer of /echo.

@@ -46,7 +46,7 @@ var modules = []struct {
 	{"golang.org/x/perf", []string{"reports"}},
 	{"github.com/tsenart/vegeta/v12/lib", []string{"engine"}},
 	{"github.com/tsenart/vegeta/v12/lib/plot", []string{"reports"}}, // plot.Assets holds the chart library
-	{"golang.org/x/sys", []string{"internal/realclock", "engine", "fleet", "bundle"}},
+	{"golang.org/x/sys", []string{"internal/realclock", "engine", "fleet", "fleet/worker", "bundle"}},
 	{"github.com/prometheus/client_golang", []string{"gateway"}},
 	{"github.com/parquet-go/parquet-go", []string{"bundle"}},
 	{"modernc.org/sqlite", []string{"history"}},

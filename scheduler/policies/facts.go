@@ -3,6 +3,8 @@ package policies
 import (
 	"fmt"
 	"strings"
+
+	"coldwave/platform"
 )
 
 // Fact is something about an instance that a policy cannot see and a platform knows.
@@ -18,6 +20,14 @@ const (
 
 // Facts are what a platform knows; a missing one is not known.
 type Facts map[Fact]int64
+
+// FactsOf returns what instances with these resources are.
+func FactsOf(r platform.Resources) Facts {
+	if r.MilliCPUs == 0 {
+		return nil
+	}
+	return Facts{CPUs: r.MilliCPUs, SidecarCPUs: r.Sidecar, InstanceCPUs: r.Total()}
+}
 
 // WithFacts returns the spec of the same policy with each fact that it has a parameter for and that spec does not state.
 // Facts that are the default are left out. Errors are those of New.
