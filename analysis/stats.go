@@ -9,10 +9,14 @@ import (
 
 // Of describes a sample by its exact order statistics. The sample is left as it is.
 func Of(sample []time.Duration) Stats {
-	if len(sample) == 0 {
+	return ofOwn(slices.Clone(sample))
+}
+
+// ofOwn is Of for a sample that may be sorted.
+func ofOwn(sorted []time.Duration) Stats {
+	if len(sorted) == 0 {
 		return Stats{}
 	}
-	sorted := slices.Clone(sample)
 	slices.Sort(sorted)
 	at := func(q float64) time.Duration { return sorted[hdr.Rank(q, int64(len(sorted)))-1] }
 	return Stats{

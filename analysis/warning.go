@@ -72,12 +72,16 @@ func rateShare(s *Summary, in Input) float64 {
 	}
 	share := float64(s.Sent) / float64(s.Scheduled)
 	arrivals := in.Schedule.Arrivals
-	span := arrivals[len(arrivals)-1].At.Sub(arrivals[0].At)
-	late := lastSent(in.Records).Sub(arrivals[len(arrivals)-1].At)
+	last := arrivals[len(arrivals)-1].At
+	return share * reached(last.Sub(arrivals[0].At), lastSent(in.Records).Sub(last))
+}
+
+// reached is the part of the rate that a schedule of that span reached if its last request was that late.
+func reached(span, late time.Duration) float64 {
 	if span <= 0 || late <= MaxSendLag {
-		return share
+		return 1
 	}
-	return share * float64(span) / float64(span+late)
+	return float64(span) / float64(span+late)
 }
 
 func lastSent(records []record.Record) (last clock.Instant) {

@@ -44,32 +44,51 @@ type Writer struct {
 
 // Create makes the directory parent/id.part with mode 0700, and parent if need be.
 func Create(parent, id string) (*Writer, error) {
-	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") || strings.HasSuffix(id, unfinished) {
-		return nil, fmt.Errorf("run id %q: must be a plain name", id)
+	full, err := placeFor(parent, id)
+	if err != nil {
+		return nil, err
 	}
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return nil, fmt.Errorf("run directory: %w", err)
+	if err := makeDir(full + unfinished); err != nil {
+		return nil, err
 	}
-	full := filepath.Join(parent, id)
-	if _, err := os.Lstat(full); err == nil {
-		return nil, fmt.Errorf("run directory %s: %w", full, ErrExists)
-	}
-	if err := os.Mkdir(full+unfinished, 0o700); err != nil {
-		if errors.Is(err, fs.ErrExist) {
-			return nil, fmt.Errorf("run directory %s: %w", full+unfinished, ErrExists)
-		}
-		return nil, fmt.Errorf("run directory: %w", err)
-	}
-	return writerOf(full)
+	return openWriter(openDisk, full+unfinished, full)
 }
 
-// writerOf writes into the unfinished directory.
-func writerOf(full string) (*Writer, error) {
-	root, err := os.OpenRoot(full + unfinished)
+// placeFor returns the path of the finished directory, which does not exist yet.
+func placeFor(parent, id string) (string, error) {
+	if id == "" || id != filepath.Base(id) || strings.HasPrefix(id, ".") || strings.HasSuffix(id, unfinished) {
+		return "", fmt.Errorf("run id %q: must be a plain name", id)
+	}
+	if err := os.MkdirAll(parent, 0o700); err != nil {
+		return "", fmt.Errorf("run directory: %w", err)
+	}
+	full := filepath.Join(parent, id)
+	for _, taken := range []string{full, full + unfinished} {
+		if _, err := os.Lstat(taken); err == nil {
+			return "", fmt.Errorf("run directory %s: %w", taken, ErrExists)
+		}
+	}
+	return full, nil
+}
+
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o700)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("run directory %s: %w", dir, ErrExists)
+	}
+	if err != nil {
+		return fmt.Errorf("run directory: %w", err)
+	}
+	return nil
+}
+
+// openWriter writes into a directory that will be named full.
+func openWriter(open opener, dir, full string) (*Writer, error) {
+	d, err := open(dir)
 	if err != nil {
 		return nil, fmt.Errorf("run directory: %w", err)
 	}
-	return &Writer{disk: rootDisk{root}, path: full, sums: map[string]string{}}, nil
+	return &Writer{disk: d, path: full, sums: map[string]string{}}, nil
 }
 
 // isUnfinished says whether a directory has its name yet.
@@ -155,10 +174,18 @@ func (w *Writer) finish() error {
 	if _, err := w.put(Sums, func(out io.Writer) error { return listSums(out, w.sums) }); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
-	if err := w.disk.Finish(w.Unfinished(), w.path); err != nil {
+	if err := w.name(); err != nil {
 		return fmt.Errorf("%w: %w", ErrUnfinished, err)
 	}
 	return nil
+}
+
+// name removes the journal, which holds nothing more than the files do by now, and gives the directory its name.
+func (w *Writer) name() error {
+	if err := w.disk.Remove(journal); err != nil {
+		return err
+	}
+	return w.disk.Finish(w.Unfinished(), w.path)
 }
 
 // Abandon lets go of the directory and leaves it unfinished. Later calls, and those of Close, do nothing.

@@ -32,11 +32,19 @@ func Check(dir string) error {
 	if isUnfinished(dir) {
 		return fmt.Errorf("%s: %w: if nothing writes it any more, run 'loadgen recover %s'", dir, ErrUnfinished, dir)
 	}
+	if err := checkFiles(root, ""); err != nil {
+		return fmt.Errorf("%s: %w", dir, err)
+	}
+	return nil
+}
+
+// checkFiles compares the files with the list of checksums. The folder besides may hold anything; "" is none.
+func checkFiles(root *os.Root, besides string) error {
 	want, err := readSums(root)
 	if err != nil {
-		return fmt.Errorf("%s: %w: %w", dir, ErrDamaged, err)
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	return errors.Join(checkListed(root, want), checkUnlisted(root, want))
+	return errors.Join(checkListed(root, want), checkUnlisted(root, want, besides))
 }
 
 // readSums reads the list. It must be the very text that its entries give, or a cut or changed byte could go unseen.
@@ -92,10 +100,13 @@ func sumOf(root *os.Root, name string) (string, error) {
 	return hex.EncodeToString(digest.Sum(nil)), nil
 }
 
-func checkUnlisted(root *os.Root, want map[string]string) error {
+func checkUnlisted(root *os.Root, want map[string]string, besides string) error {
 	var errs []error
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || name == Sums {
+		switch {
+		case err == nil && d.IsDir() && name == besides:
+			return fs.SkipDir
+		case err != nil || d.IsDir() || name == Sums:
 			return err
 		}
 		if _, ok := want[name]; !ok {

@@ -13,10 +13,12 @@ import (
 type disk interface {
 	MkdirAll(dir string) error
 	Create(name string) (diskFile, error) // fails if it exists
+	Open(name string) (diskReader, error)
 	Rename(from, to string) error
-	Remove(name string) error
+	Remove(name string) error              // a folder with all that is in it
 	Sync(dir string) error                 // makes what happened to names in the folder durable
-	Finish(unfinished, final string) error // gives the directory its name
+	Finish(unfinished, final string) error // gives the directory another name
+	FS() fs.FS
 	Close() error
 }
 
@@ -27,8 +29,50 @@ type diskFile interface {
 	Close() error
 }
 
-// rootDisk is a directory that no name leads out of.
-type rootDisk struct{ root *os.Root }
+// diskReader is an open file that is read.
+type diskReader interface {
+	io.ReaderAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+}
+
+// rootDisk is a directory that no name leads out of, locked against a second program that would finish it.
+type rootDisk struct {
+	root *os.Root
+	lock *os.File // the directory itself
+}
+
+// ErrBusy says that another program writes the directory.
+var ErrBusy = errors.New("is being written by another loadgen")
+
+// opener opens a directory to write in.
+type opener func(dir string) (disk, error)
+
+// openDisk opens and locks a directory.
+func openDisk(dir string) (disk, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	self, err := root.Open(".")
+	if err == nil {
+		if err = lock(self); err == nil {
+			return rootDisk{root, self}, nil
+		}
+		err = errors.Join(err, self.Close())
+	}
+	return nil, errors.Join(fmt.Errorf("%s: %w", dir, err), root.Close())
+}
+
+func (d rootDisk) FS() fs.FS { return d.root.FS() }
+
+func (d rootDisk) Open(name string) (diskReader, error) {
+	f, err := d.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
 
 func (d rootDisk) MkdirAll(dir string) error { return d.root.MkdirAll(dir, 0o700) }
 
@@ -42,7 +86,7 @@ func (d rootDisk) Create(name string) (diskFile, error) {
 
 func (d rootDisk) Rename(from, to string) error { return d.root.Rename(from, to) }
 
-func (d rootDisk) Remove(name string) error { return d.root.Remove(name) }
+func (d rootDisk) Remove(name string) error { return d.root.RemoveAll(name) }
 
 func (d rootDisk) Sync(dir string) error {
 	f, err := d.root.Open(dir)
@@ -67,4 +111,4 @@ func (d rootDisk) Finish(unfinished, final string) error {
 	return errors.Join(parent.Sync(), parent.Close())
 }
 
-func (d rootDisk) Close() error { return d.root.Close() }
+func (d rootDisk) Close() error { return errors.Join(d.lock.Close(), d.root.Close()) }

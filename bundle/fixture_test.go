@@ -17,10 +17,18 @@ import (
 
 // fixture is a run of n random requests with three instances.
 func fixture(seed uint64, n int) reports.Single {
+	run := fixtureRun(randomRecords(seed, n))
+	run.Seed, run.Schedule.Seed = seed, seed
+	meta := reports.Meta{Tool: "loadgen", Version: "0.1.0", Commit: "c0ffee", Go: "go1.26", OS: "linux/amd64", CPUs: 2,
+		Began: run.Epoch, Command: "loadgen run", Seed: seed}
+	return reports.Single{Meta: meta, Run: run, Elapsed: 61 * time.Second}
+}
+
+func fixtureRun(records []record.Record) analysis.Run {
 	run := analysis.Run{
 		ID: "20260102T150405Z-3f9a2c", Pattern: "fc-burst", Policy: "fc-race", Law: "uniform", Target: "http://127.0.0.1:1/", Driver: "wire",
-		Epoch: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Seed: seed, Hash: "ab12", Records: randomRecords(seed, n),
-		Schedule: &workload.Schedule{Pattern: "kind: waves", Seed: seed, Function: workload.Function{Name: "hello", Concurrency: 1}, Length: time.Minute},
+		Epoch: time.Date(2026, 1, 2, 15, 4, 5, 0, time.UTC), Hash: "ab12", Records: records,
+		Schedule: &workload.Schedule{Pattern: "kind: waves", Function: workload.Function{Name: "hello", Concurrency: 1}, Length: time.Minute},
 		Instances: []record.Instance{
 			{ID: 1, Cause: "run-0", First: "run-0", Started: 1, Ready: 2_000_000_000, Stopped: clock.Never, Served: 3, Busy: 300},
 			{ID: 2, Cause: "run-1", Started: 5_000_000_000, Ready: clock.Never, Stopped: 7_000_000_000, Failed: true},
@@ -30,10 +38,18 @@ func fixture(seed uint64, n int) reports.Single {
 	for _, r := range run.Records {
 		run.Schedule.Arrivals = append(run.Schedule.Arrivals, workload.Arrival{Seq: r.Seq, At: r.Intended, Wave: r.Wave})
 	}
-	run.Summary = analysis.Summarize(analysis.Input{Schedule: run.Schedule, Records: run.Records, Instances: run.Instances})
-	meta := reports.Meta{Tool: "loadgen", Version: "0.1.0", Commit: "c0ffee", Go: "go1.26", OS: "linux/amd64", CPUs: 2,
-		Began: run.Epoch, Command: "loadgen run", Seed: seed}
-	return reports.Single{Meta: meta, Run: run, Elapsed: 61 * time.Second}
+	run.Summary = fixtureSummary(&run)
+	return run
+}
+
+// fixtureSummary adds a run up.
+func fixtureSummary(run *analysis.Run) analysis.Summary {
+	schedule := *run.Schedule
+	schedule.Arrivals = make([]workload.Arrival, 0, len(run.Records))
+	for _, r := range run.Records {
+		schedule.Arrivals = append(schedule.Arrivals, workload.Arrival{Seq: r.Seq, At: r.Intended, Wave: r.Wave})
+	}
+	return analysis.Summarize(analysis.Input{Schedule: &schedule, Records: run.Records, Instances: run.Instances})
 }
 
 // keep writes a finished directory and returns its path.

@@ -100,8 +100,8 @@ func writeTable(w io.Writer, records iter.Seq2[record.Record, error]) (err error
 // writeLatency writes the response times of the successful requests, tagged by start kind, at the instant of their
 // answers.
 func writeLatency(w io.Writer, out *reports.Single, records iter.Seq2[record.Record, error]) error {
-	return writeLog(w, logHead(out), records, func(r *record.Record) hdr.Sample {
-		return hdr.Sample{At: time.Duration(r.Done), Tag: r.Server.Start.String(), Value: r.Response()}
+	return writeLog(w, logHead(out), records, func(r *record.Record) (time.Duration, string) {
+		return time.Duration(r.Done), r.Server.Start.String()
 	})
 }
 
@@ -110,26 +110,30 @@ func writeLatency(w io.Writer, out *reports.Single, records iter.Seq2[record.Rec
 func writeWaves(w io.Writer, out *reports.Single, records iter.Seq2[record.Record, error]) error {
 	head := logHead(out)
 	head.Interval = analysis.DefaultWindow
-	return writeLog(w, head, records, func(r *record.Record) hdr.Sample {
-		tag := "no-wave"
-		if r.Wave >= 0 {
-			tag = fmt.Sprintf("wave-%d", r.Wave)
+	return writeLog(w, head, records, func(r *record.Record) (time.Duration, string) {
+		if r.Wave < 0 {
+			return time.Duration(r.Intended), "no-wave"
 		}
-		return hdr.Sample{At: time.Duration(r.Intended), Tag: tag, Value: r.Response()}
+		return time.Duration(r.Intended), "wave-" + strconv.Itoa(int(r.Wave))
 	})
 }
 
-func writeLog(w io.Writer, head hdr.Head, records iter.Seq2[record.Record, error], of func(*record.Record) hdr.Sample) (err error) {
-	var samples []hdr.Sample
+// writeLog writes the response times of the successful requests at the instant and under the tag that place gives.
+func writeLog(w io.Writer, head hdr.Head, records iter.Seq2[record.Record, error], place func(*record.Record) (time.Duration, string)) (err error) {
+	log := hdr.NewLog(head)
 	for r := range fine(records, &err) {
-		if r.Outcome == record.OK {
-			samples = append(samples, of(&r))
+		if r.Outcome != record.OK {
+			continue
+		}
+		at, tag := place(&r)
+		if err := log.Add(at, tag, r.Response()); err != nil {
+			return err
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return hdr.WriteLog(w, head, samples)
+	return log.Write(w)
 }
 
 func logHead(out *reports.Single) hdr.Head {

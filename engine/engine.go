@@ -100,20 +100,32 @@ func (e *Engine) Progress() Progress {
 // The error wraps ErrStopped if the context ended the run, ErrAccounting if the records do not add up, or is the
 // sender's.
 func (e *Engine) Run(ctx context.Context, s *workload.Schedule, onDone func(record.Record)) ([]record.Record, error) {
+	records := make([]record.Record, len(s.Arrivals))
+	err := e.Stream(ctx, s, func(r record.Record) {
+		records[r.Seq] = r
+		if onDone != nil {
+			onDone(r)
+		}
+	})
+	return records, err
+}
+
+// Stream is Run without the records: it holds a byte for each arrival.
+func (e *Engine) Stream(ctx context.Context, s *workload.Schedule, onDone func(record.Record)) error {
 	e.counts.reset(len(s.Arrivals))
-	b := &book{counts: &e.counts, records: blank(s), seen: make([]bool, len(s.Arrivals)), onDone: onDone}
+	b := &book{counts: &e.counts, schedule: s, seen: make([]bool, len(s.Arrivals)), onDone: onDone}
 	sendErr := e.Sender.Send(ctx, s, b.done)
 	missing := b.close(e.Clock.Now())
 	if err := b.check(missing, sendErr != nil); err != nil {
-		return b.records, errors.Join(err, sendErr)
+		return errors.Join(err, sendErr)
 	}
 	if sendErr != nil {
-		return b.records, fmt.Errorf("send the schedule: %w", sendErr)
+		return fmt.Errorf("send the schedule: %w", sendErr)
 	}
-	if n := b.stopped(); n > 0 {
-		return b.records, fmt.Errorf("%w: %d of %d arrivals without an answer", ErrStopped, n, len(b.records))
+	if b.stopped > 0 {
+		return fmt.Errorf("%w: %d of %d arrivals without an answer", ErrStopped, b.stopped, len(s.Arrivals))
 	}
-	return b.records, nil
+	return nil
 }
 
 func (c *counts) reset(scheduled int) {
@@ -123,26 +135,17 @@ func (c *counts) reset(scheduled int) {
 	c.scheduled.Store(int64(scheduled))
 }
 
-// book collects the records of one run.
+// book makes the records of one run and keeps none of them.
 type book struct {
-	counts *counts
-	onDone func(record.Record)
+	counts   *counts
+	schedule *workload.Schedule
+	onDone   func(record.Record)
 
 	mu      sync.Mutex
-	records []record.Record
 	seen    []bool
+	stopped int // arrivals that the end of the run left without an answer
 	closed  bool
 	breach  error // the first breach of the sender's contract
-}
-
-// blank returns the records of arrivals of which nothing is known yet.
-func blank(s *workload.Schedule) []record.Record {
-	records := make([]record.Record, len(s.Arrivals))
-	for i := range s.Arrivals {
-		a := &s.Arrivals[i]
-		records[i] = record.Record{Seq: a.Seq, Wave: a.Wave, Intended: a.At, Sent: clock.Never, FirstByte: clock.Never, Done: clock.Never}
-	}
-	return records
 }
 
 func (b *book) done(x Exchange) {
@@ -150,9 +153,9 @@ func (b *book) done(x Exchange) {
 	defer b.mu.Unlock()
 	switch {
 	case b.closed:
-		return // the records are the caller's by now
-	case x.Seq < 0 || x.Seq >= int64(len(b.records)):
-		b.blame("seq %d was reported, but only %d arrivals are scheduled", x.Seq, len(b.records))
+		return // the run is over for the caller
+	case x.Seq < 0 || x.Seq >= int64(len(b.seen)):
+		b.blame("seq %d was reported, but only %d arrivals are scheduled", x.Seq, len(b.seen))
 	case b.seen[x.Seq]:
 		b.blame("seq %d was reported twice", x.Seq)
 	default:
@@ -161,17 +164,25 @@ func (b *book) done(x Exchange) {
 }
 
 func (b *book) enter(x Exchange) {
-	r := &b.records[x.Seq]
+	a := &b.schedule.Arrivals[x.Seq]
+	r := record.Record{
+		Seq: x.Seq, Wave: a.Wave, Intended: a.At, Sent: x.Sent, FirstByte: x.FirstByte, Done: x.Done,
+		Outcome: x.Outcome, Cause: x.Cause, Status: x.Status, Attempt: x.Attempts,
+		BytesIn: x.BytesIn, BytesOut: x.BytesOut, Server: x.Server,
+	}
 	if x.Sent < r.Intended {
 		b.blame("seq %d was sent at %v, before its intended start %v", x.Seq, x.Sent, r.Intended)
 	}
+	if err := r.Check(); err != nil {
+		b.blame("%w", err)
+	}
+	if x.Outcome == record.Canceled || x.Outcome == record.Dropped && x.Cause == CauseStopped {
+		b.stopped++
+	}
 	b.seen[x.Seq] = true
-	r.Sent, r.FirstByte, r.Done = x.Sent, x.FirstByte, x.Done
-	r.Outcome, r.Cause, r.Status, r.Attempt = x.Outcome, x.Cause, x.Status, x.Attempts
-	r.BytesIn, r.BytesOut, r.Server = x.BytesIn, x.BytesOut, x.Server
 	b.counts.add(x.Outcome)
 	if b.onDone != nil {
-		b.onDone(*r)
+		b.onDone(r)
 	}
 }
 
@@ -195,7 +206,7 @@ func (b *book) blame(format string, args ...any) {
 // close enters what the sender did not report as dropped, so that each arrival has its record, and returns how many
 // those are.
 func (b *book) close(now clock.Instant) (missing int) {
-	for seq := range b.records {
+	for seq := range b.seen {
 		b.mu.Lock()
 		if !b.seen[seq] {
 			missing++
@@ -217,20 +228,5 @@ func (b *book) check(missing int, gaveUp bool) error {
 	if b.breach != nil {
 		return fmt.Errorf("%w: %w", ErrAccounting, b.breach)
 	}
-	if err := record.Account(b.records, len(b.records)); err != nil {
-		return fmt.Errorf("%w: %w", ErrAccounting, err)
-	}
 	return nil
-}
-
-// stopped counts the arrivals that the end of the run left without an answer.
-func (b *book) stopped() int {
-	n := 0
-	for i := range b.records {
-		r := &b.records[i]
-		if r.Outcome == record.Canceled || r.Outcome == record.Dropped && r.Cause == CauseStopped {
-			n++
-		}
-	}
-	return n
 }

@@ -28,7 +28,7 @@ func Account(records []Record, scheduled int) error {
 			return fmt.Errorf("%w: seq %d has two records", ErrAccount, r.Seq)
 		}
 		seen[r.Seq] = true
-		if err := contradiction(r); err != nil {
+		if err := r.Check(); err != nil {
 			return err
 		}
 	}
@@ -45,7 +45,8 @@ func Count(records []Record) (n [Outcomes]int) {
 	return n
 }
 
-func contradiction(r *Record) error {
+// Check says whether the record contradicts itself. The error wraps ErrAccount.
+func (r *Record) Check() error {
 	switch {
 	case r.Outcome >= Outcomes:
 		return fmt.Errorf("%w: seq %d has outcome %d, which does not exist", ErrAccount, r.Seq, r.Outcome)

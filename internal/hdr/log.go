@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/big"
 	"slices"
 	"strconv"
@@ -28,13 +29,6 @@ const DefaultInterval = time.Second
 // maxLine is the longest line of a log that is read, in bytes.
 const maxLine = 16 << 20
 
-// Sample is one value of a log.
-type Sample struct {
-	At    time.Duration // when it was known, since the start of the log; ≥ 0
-	Tag   string        // such as "cold"
-	Value time.Duration // ≥ 0
-}
-
 // Head is what a log says about itself.
 type Head struct {
 	Comment  string        // one line, such as "coldwave 0.1.0 run=01JX pattern=fc-ramp"
@@ -42,43 +36,79 @@ type Head struct {
 	Interval time.Duration // length of an interval; 0: DefaultInterval
 }
 
-// WriteLog writes the samples as a histogram log of format 1.3: for each interval and tag one line with a V2 payload, in
-// nanoseconds. Intervals without a sample have no line. The range fits the largest sample, so nothing overflows.
-func WriteLog(w io.Writer, head Head, samples []Sample) error {
+// Log collects values until it is written: 16 bytes a value, in any order.
+type Log struct {
+	head    Head
+	tags    []string
+	byTag   map[string]int32
+	values  []logged
+	longest time.Duration
+}
+
+// logged is one value: its interval and tag make its line.
+type logged struct {
+	value    time.Duration
+	interval int32
+	tag      int32 // index of tags
+}
+
+// NewLog returns an empty log.
+func NewLog(head Head) *Log {
 	if head.Interval <= 0 {
 		head.Interval = DefaultInterval
 	}
-	sorted, longest, err := prepare(samples, head.Interval)
-	if err != nil {
-		return err
+	return &Log{head: head, byTag: map[string]int32{}}
+}
+
+// Add takes a value that was known at an instant since the start of the log, under a tag such as "cold". Errors wrap
+// ErrTag or ErrNegative; a value so late that its interval has no number of 31 bits is ErrLog.
+func (l *Log) Add(at time.Duration, tag string, value time.Duration) error {
+	t, known := l.byTag[tag]
+	if !known {
+		if tag == "" || strings.ContainsFunc(tag, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }) {
+			return fmt.Errorf("%w: %q", ErrTag, tag)
+		}
+		t = int32(len(l.tags))
+		l.tags, l.byTag[tag] = append(l.tags, tag), t
 	}
+	if at < 0 || value < 0 {
+		return fmt.Errorf("%w: value %v at %v", ErrNegative, value, at)
+	}
+	if at/l.head.Interval > math.MaxInt32 {
+		return fmt.Errorf("%w: a value at %v", ErrLog, at)
+	}
+	l.longest = max(l.longest, value)
+	l.values = append(l.values, logged{value, int32(at / l.head.Interval), t})
+	return nil
+}
+
+// Write writes the log in format 1.3: for each interval and tag, in this order, one line with a V2 payload, in
+// nanoseconds. Intervals without a value have no line. The range fits the largest value, so nothing overflows.
+func (l *Log) Write(w io.Writer) error {
+	rank := l.ranks()
+	slices.SortFunc(l.values, func(a, b logged) int {
+		return cmp.Or(cmp.Compare(a.interval, b.interval), cmp.Compare(rank[a.tag], rank[b.tag]))
+	})
 	out := bufio.NewWriter(w)
-	writeHead(out, head)
-	for len(sorted) > 0 {
-		n := sameLine(sorted, head.Interval)
-		if err := writeInterval(out, sorted[:n], head.Interval, longest); err != nil {
+	writeHead(out, l.head)
+	for left := l.values; len(left) > 0; {
+		n := sameLine(left)
+		if err := l.writeInterval(out, left[:n]); err != nil {
 			return err
 		}
-		sorted = sorted[n:]
+		left = left[n:]
 	}
 	return out.Flush()
 }
 
-func prepare(samples []Sample, interval time.Duration) (sorted []Sample, longest time.Duration, err error) {
-	for _, s := range samples {
-		if s.Tag == "" || strings.ContainsFunc(s.Tag, func(r rune) bool { return r <= ' ' || r == ',' || r == 0x7f }) {
-			return nil, 0, fmt.Errorf("%w: %q", ErrTag, s.Tag)
-		}
-		if s.At < 0 || s.Value < 0 {
-			return nil, 0, fmt.Errorf("%w: value %v at %v", ErrNegative, s.Value, s.At)
-		}
-		longest = max(longest, s.Value)
+// ranks returns the place of each tag in alphabetical order.
+func (l *Log) ranks() []int {
+	sorted := slices.Sorted(slices.Values(l.tags))
+	rank := make([]int, len(l.tags))
+	for i, tag := range l.tags {
+		rank[i], _ = slices.BinarySearch(sorted, tag)
 	}
-	sorted = slices.Clone(samples)
-	slices.SortStableFunc(sorted, func(a, b Sample) int {
-		return cmp.Or(cmp.Compare(a.At/interval, b.At/interval), cmp.Compare(a.Tag, b.Tag))
-	})
-	return sorted, longest, nil
+	return rank
 }
 
 func writeHead(w io.Writer, head Head) {
@@ -100,20 +130,20 @@ func printable(r rune) rune {
 	return r
 }
 
-// sameLine returns how many of the leading samples belong to the first one's interval and tag.
-func sameLine(sorted []Sample, interval time.Duration) int {
+// sameLine returns how many of the leading values belong to the first one's interval and tag.
+func sameLine(sorted []logged) int {
 	first := sorted[0]
-	n := slices.IndexFunc(sorted, func(s Sample) bool { return s.At/interval != first.At/interval || s.Tag != first.Tag })
+	n := slices.IndexFunc(sorted, func(v logged) bool { return v.interval != first.interval || v.tag != first.tag })
 	if n < 0 {
 		return len(sorted)
 	}
 	return n
 }
 
-func writeInterval(w io.Writer, samples []Sample, length, longest time.Duration) error {
-	h := New(longest)
-	for _, s := range samples {
-		if err := h.Record(s.Value); err != nil {
+func (l *Log) writeInterval(w io.Writer, values []logged) error {
+	h := New(l.longest)
+	for _, v := range values {
+		if err := h.Record(v.value); err != nil {
 			return err
 		}
 	}
@@ -121,8 +151,8 @@ func writeInterval(w io.Writer, samples []Sample, length, longest time.Duration)
 	if err != nil {
 		return err
 	}
-	from := samples[0].At.Truncate(length)
-	_, err = fmt.Fprintf(w, "Tag=%s,%.3f,%.3f,%.3f,%s\n", samples[0].Tag, from.Seconds(), length.Seconds(), float64(h.max)/1e6, payload)
+	from := time.Duration(values[0].interval) * l.head.Interval
+	_, err = fmt.Fprintf(w, "Tag=%s,%.3f,%.3f,%.3f,%s\n", l.tags[values[0].tag], from.Seconds(), l.head.Interval.Seconds(), float64(h.max)/1e6, payload)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -135,12 +136,29 @@ func nonZero(counts []int64) map[int64]int64 {
 	return out
 }
 
-func someSamples() []Sample {
+// sample is one value for a log.
+type sample struct {
+	At    time.Duration
+	Tag   string
+	Value time.Duration
+}
+
+func writeLog(w io.Writer, head Head, samples []sample) error {
+	l := NewLog(head)
+	for _, s := range samples {
+		if err := l.Add(s.At, s.Tag, s.Value); err != nil {
+			return err
+		}
+	}
+	return l.Write(w)
+}
+
+func someSamples() []sample {
 	r := rand.New(rand.NewPCG(5, 5))
-	samples := make([]Sample, 3000)
+	samples := make([]sample, 3000)
 	for i := range samples {
 		tag := []string{"cold", "queued", "warm"}[r.IntN(3)]
-		samples[i] = Sample{At: time.Duration(r.Int64N(7e9)), Tag: tag, Value: time.Duration(r.Int64N(3e9))}
+		samples[i] = sample{At: time.Duration(r.Int64N(7e9)), Tag: tag, Value: time.Duration(r.Int64N(3e9))}
 	}
 	return samples
 }
@@ -149,7 +167,7 @@ func someSamples() []Sample {
 func TestLogRoundTrip(t *testing.T) {
 	samples := someSamples()
 	var b bytes.Buffer
-	if err := WriteLog(&b, Head{Comment: "run=1"}, samples); err != nil {
+	if err := writeLog(&b, Head{Comment: "run=1"}, samples); err != nil {
 		t.Fatal(err)
 	}
 	left := len(samples)
@@ -170,7 +188,7 @@ func TestLogRoundTrip(t *testing.T) {
 	}
 }
 
-func checkLine(t *testing.T, got Interval, samples []Sample) {
+func checkLine(t *testing.T, got Interval, samples []sample) {
 	t.Helper()
 	var want []time.Duration
 	for _, s := range samples {
@@ -193,7 +211,7 @@ func checkLine(t *testing.T, got Interval, samples []Sample) {
 func TestLogIsThisText(t *testing.T) {
 	var b bytes.Buffer
 	head := Head{Comment: "coldwave 0.1.0\nrun=01JX", Start: time.UnixMilli(1767225600250)}
-	if err := WriteLog(&b, head, []Sample{{At: 2500 * time.Millisecond, Tag: "cold", Value: 940031 * time.Microsecond}}); err != nil {
+	if err := writeLog(&b, head, []sample{{At: 2500 * time.Millisecond, Tag: "cold", Value: 940031 * time.Microsecond}}); err != nil {
 		t.Fatal(err)
 	}
 	want := "#[coldwave 0.1.0 run=01JX]\n#[Histogram log format version 1.3]\n#[Units: values=ns]\n" +
@@ -207,7 +225,7 @@ func TestLogIsThisText(t *testing.T) {
 // A virtual run has no wall time, so its log says none.
 func TestLogWithoutWallTime(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteLog(&b, Head{}, nil); err != nil || strings.Contains(b.String(), "StartTime:") {
+	if err := writeLog(&b, Head{}, nil); err != nil || strings.Contains(b.String(), "StartTime:") {
 		t.Errorf("WriteLog of nothing = %v, %q, want no StartTime", err, b.String())
 	}
 }
@@ -215,16 +233,17 @@ func TestLogWithoutWallTime(t *testing.T) {
 func TestWriteLogRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		in   Sample
+		in   sample
 		want error
 	}{
-		{"no tag", Sample{}, ErrTag},
-		{"a comma ends a field", Sample{Tag: "a,b"}, ErrTag},
-		{"a line break ends a line", Sample{Tag: "a\nb"}, ErrTag},
-		{"before the start", Sample{Tag: "a", At: -1}, ErrNegative},
-		{"a negative value", Sample{Tag: "a", Value: -1}, ErrNegative},
+		{"no tag", sample{}, ErrTag},
+		{"a comma ends a field", sample{Tag: "a,b"}, ErrTag},
+		{"a line break ends a line", sample{Tag: "a\nb"}, ErrTag},
+		{"before the start", sample{Tag: "a", At: -1}, ErrNegative},
+		{"a negative value", sample{Tag: "a", Value: -1}, ErrNegative},
+		{"an interval without a number", sample{Tag: "a", At: (math.MaxInt32 + 1) * time.Second}, ErrLog},
 	} {
-		if err := WriteLog(io.Discard, Head{}, []Sample{c.in}); !errors.Is(err, c.want) {
+		if err := writeLog(io.Discard, Head{}, []sample{c.in}); !errors.Is(err, c.want) {
 			t.Errorf("%s: WriteLog = %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -266,7 +285,7 @@ func TestReadLogOfAnother(t *testing.T) {
 
 func FuzzReadLog(f *testing.F) {
 	var b bytes.Buffer
-	if err := WriteLog(&b, Head{}, someSamples()[:5]); err != nil {
+	if err := writeLog(&b, Head{}, someSamples()[:5]); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(b.String())
