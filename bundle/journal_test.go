@@ -225,7 +225,7 @@ func TestCutJournals(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(4, 4))
-	for n := 0; n <= len(whole); n += 1 + r.IntN(9) {
+	for n := 0; n <= len(whole); n += 1 + r.IntN(29) {
 		blocks, _ := slices.BinarySearch(ends, int64(n)+1)
 		known := recoveredFrom(t, j, whole[:n], out.Run.Records)
 		if known != 10*blocks {
