@@ -18,9 +18,10 @@ FUZZTIME ?= 10s
 SEEDS ?= 100000
 REQUESTS ?= 100
 BENCHTIME ?= 1s
+KILLS ?= 50
 TOOL := go tool -modfile=tools/go.mod
 
-.PHONY: help build run test check fmt vet cross lint tidy bench fuzz soak golden cover images compose-verify clean
+.PHONY: help build run test check fmt vet cross lint tidy bench fuzz soak kill golden cover images compose-verify clean
 
 help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  %-16s %s\n", $$1, $$2}'
@@ -66,6 +67,9 @@ fuzz: ## every fuzz target, one after the other (FUZZTIME=10s each)
 soak: ## faults in virtual time on 100,000 seeds (SEEDS=1000000 REQUESTS=1000 before a release), with the table of rare states
 	go test -count 1 -timeout 24h -run 'TestFaults$$' -v ./sim -seeds=$(SEEDS) -requests=$(REQUESTS)
 	SEEDS=2000 go test -count 1 -timeout 120m ./scheduler/... ./sim/... ./platform/... ./patterns/... ./history
+
+kill: ## kill -9 of KILLS=50 runs on the wire at random moments: each must be whole or be recovered (about 7 s a run)
+	go test -count 1 -timeout 60m -run 'TestKilledRuns$$' -v ./cmd/loadgen -kills=$(KILLS)
 
 golden: ## rewrite the golden files; review the diff, not the flag
 	tools/golden.sh

@@ -32,16 +32,22 @@ func Summarize(in Input) Summary {
 	describe(&s, in.Records)
 	s.Waves = waves(in.Records)
 	s.Windows = windows(in.Records, in.Schedule.Length, in.Window)
-	s.Instances = Total(in.Instances, clock.Instant(in.Schedule.Length))
-	if in.Placed {
-		t := TotalNodes(in.Nodes, in.Instances, clock.Instant(in.Schedule.Length))
-		s.Nodes = &t
-	}
-	s.Usage = UsageOf(in.Instances)
+	s.ofInstances(in)
 	s.Uses = Attribute(in.Records, in.Instances, clock.Instant(in.Schedule.Length))
 	s.Bill = BillOf(in.Tariff, in)
 	s.Warnings = warnings(&s, rateShare(&s, in))
 	return s
+}
+
+// ofInstances fills in what follows from the lives of the instances alone.
+func (s *Summary) ofInstances(in Input) {
+	end := clock.Instant(in.Schedule.Length)
+	s.Instances = Total(in.Instances, end)
+	if in.Placed {
+		t := TotalNodes(in.Nodes, in.Instances, end)
+		s.Nodes = &t
+	}
+	s.Usage = UsageOf(in.Instances)
 }
 
 func sent(counts [record.Outcomes]int) (n int) {

@@ -143,7 +143,8 @@ func (t *Tally) waveOf(r *record.Record) {
 // needed. The tally can go on afterwards.
 func (t *Tally) Summary(scheduled int, in Input) Summary {
 	end := clock.Instant(in.Schedule.Length)
-	s := Summary{Scheduled: scheduled, Outcomes: t.counts, Sent: sent(t.counts), Uses: t.uses, Resent: t.resent, Instances: Total(in.Instances, end)}
+	s := Summary{Scheduled: scheduled, Outcomes: t.counts, Sent: sent(t.counts), Uses: t.uses, Resent: t.resent}
+	s.ofInstances(in)
 	for _, waited := range t.uses.Waiting {
 		s.Waiting += waited
 	}
@@ -160,7 +161,9 @@ func (t *Tally) Summary(scheduled int, in Input) Summary {
 func (t *Tally) samples(s *Summary) {
 	r := &t.rows
 	isOK := func(i int) int { return yes(r.fate[i] >= successful) }
-	one := func(group func(i int) int, value func(i int) time.Duration) Stats { return t.grouped(1, group, value)[0] }
+	one := func(group func(i int) int, value func(i int) time.Duration) Stats {
+		return t.grouped(1, group, value)[0]
+	}
 	response := func(i int) time.Duration { return r.response[i] }
 	s.SendLag = one(func(i int) int { return yes(r.lag[i] != notSent) }, func(i int) time.Duration { return r.lag[i] })
 	s.OK = one(isOK, response)
@@ -174,11 +177,11 @@ func (t *Tally) samples(s *Summary) {
 }
 
 // service is the service time of row i, and zero if nothing was sent.
-func (r *rows) service(i int) time.Duration {
-	if r.lag[i] == notSent {
+func (t *rows) service(i int) time.Duration {
+	if t.lag[i] == notSent {
 		return 0
 	}
-	return r.response[i] - r.lag[i]
+	return t.response[i] - t.lag[i]
 }
 
 // yes is the only group there is, or none.

@@ -112,7 +112,7 @@ func (w *Writer) Put(name string, write func(io.Writer) error) error {
 	sum, err := w.put(name, write)
 	if err != nil {
 		w.failed = true
-		return fmt.Errorf("write %s: %w", filepath.Join(w.Unfinished(), filepath.FromSlash(name)), err)
+		return fmt.Errorf("write %s: %w", filepath.Join(w.Unfinished(), filepath.FromSlash(name)), plain(err))
 	}
 	w.sums[name] = sum
 	return nil

@@ -112,3 +112,12 @@ func (d rootDisk) Finish(unfinished, final string) error {
 }
 
 func (d rootDisk) Close() error { return errors.Join(d.lock.Close(), d.root.Close()) }
+
+// plain is what the system said, without a path: the directory may have had another name when it was opened.
+func plain(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}

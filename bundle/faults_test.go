@@ -111,7 +111,7 @@ func keptOn(f *faults, parent string, out reports.Single) error {
 			j.flush(nil)
 		}
 	}
-	j.Lives(out.Run.Instances)
+	j.Lives(out.Run.Instances, true)
 	errs := []error{j.Seal()}
 	for _, file := range fewFiles(out, each(out.Run.Records)) {
 		errs = append(errs, j.Writer().Put(file.Name, file.Write))

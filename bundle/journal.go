@@ -42,6 +42,7 @@ type Journal struct {
 	known   map[int32]record.Instance
 	last    sync.Mutex // of known and lives
 
+	writing sync.Mutex // one block at a time
 	mu      sync.Mutex
 	room    sync.Cond // buffer got smaller, or the disk failed
 	buffer  []byte    // records that are still to be written
@@ -51,6 +52,19 @@ type Journal struct {
 	closing chan struct{}
 	closed  chan struct{}
 }
+
+// StorageError says that the disk failed while a run was kept.
+type StorageError struct {
+	Dir string // the unfinished directory: what was recorded before can be recovered from it
+	Err error
+}
+
+func (e *StorageError) Error() string {
+	return fmt.Sprintf("write %s: %v", filepath.Join(e.Dir, journal), plain(e.Err))
+}
+
+// Unwrap returns what the system said.
+func (e *StorageError) Unwrap() error { return e.Err }
 
 // Begin makes the directory parent/id.part with a journal in it: what the run is, and its arrivals. The directory appears
 // whole or not at all. Nothing should be sent before.
@@ -143,7 +157,7 @@ func (j *Journal) Add(r *record.Record) {
 // run writes the records until the journal is sealed.
 func (j *Journal) run() {
 	defer close(j.closed)
-	ticker := time.NewTicker(flushEvery)
+	ticker := time.NewTicker(flushEvery) //nolint:forbidigo // when records reach the disk is no part of any result
 	defer ticker.Stop()
 	var spare []byte
 	for {
@@ -163,6 +177,8 @@ func (j *Journal) run() {
 
 // flush writes what has collected, and returns its buffer for use again.
 func (j *Journal) flush(spare []byte) []byte {
+	j.writing.Lock()
+	defer j.writing.Unlock()
 	j.mu.Lock()
 	block := j.buffer
 	j.buffer = spare[:0]
@@ -183,19 +199,24 @@ func (j *Journal) fail(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.err == nil {
-		j.err = fmt.Errorf("write %s: %w", filepath.Join(j.writer.Unfinished(), journal), err)
+		j.err = &StorageError{Dir: j.writer.Unfinished(), Err: err}
 		close(j.failed)
 	}
 	j.room.Broadcast()
 }
 
-// Lives keeps the lives of the instances that are new or changed since the last call.
-func (j *Journal) Lives(all []record.Instance) {
+// Lives keeps the lives of the instances that are new or changed since the last call. Work that they did is a change only
+// if whole is true: it changes all the time.
+func (j *Journal) Lives(all []record.Instance, whole bool) {
 	j.last.Lock()
 	defer j.last.Unlock()
 	var changed []record.Instance
 	for _, in := range all {
-		if known, ok := j.known[in.ID]; !ok || known != in {
+		known, ok := j.known[in.ID]
+		if !whole {
+			known.Served, known.Busy = in.Served, in.Busy
+		}
+		if !ok || known != in {
 			changed = append(changed, in)
 			j.known[in.ID] = in
 		}

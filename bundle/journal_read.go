@@ -27,7 +27,7 @@ func writeSchedule(w io.Writer, arrivals iter.Seq2[workload.Arrival, error]) err
 		if err != nil {
 			return err
 		}
-		b = binary.AppendUvarint(b, uint64(a.At-last)) //nolint:gosec // arrivals do not go back in time
+		b = binary.AppendUvarint(b, uint64(a.At-last)) // arrivals do not go back in time
 		b = binary.AppendVarint(b, int64(a.Wave))
 		if last = a.At; len(b) >= blockBytes {
 			if err := to.write(b); err != nil {

@@ -129,7 +129,7 @@ func TestAKilledRunLosesASecondAtMost(t *testing.T) {
 		for i := range 100 {
 			j.Add(&out.Run.Records[i])
 		}
-		j.Lives(out.Run.Instances[:1])
+		j.Lives(out.Run.Instances[:1], false)
 		time.Sleep(flushEvery)
 		synctest.Wait()
 		for i := 100; i < 150; i++ {
@@ -137,7 +137,10 @@ func TestAKilledRunLosesASecondAtMost(t *testing.T) {
 		}
 		changed := slices.Clone(out.Run.Instances[:2])
 		changed[0].Served++
-		j.Lives(changed)
+		j.Lives(changed, true)
+		work := slices.Clone(changed)
+		work[0].Served, work[0].Busy = 99, 99
+		j.Lives(work, false) // nobody was born, ready or stopped
 		dir := killed(t, j)
 		want := slices.Clone(out.Run.Records)
 		for i := 100; i < len(want); i++ {

@@ -116,7 +116,8 @@ func (s Session) checkSide(ctx context.Context, c Contender) error {
 	if s.Virtual {
 		return c.Cell.check()
 	}
-	return s.setup(c).check(ctx, c.Cell)
+	_, err := s.setup(c).check(ctx, c.Cell)
+	return err
 }
 
 func (s Session) first() Contender { return s.Sides[0] }

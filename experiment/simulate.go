@@ -6,11 +6,12 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"time"
 
 	"coldwave/analysis"
-	"coldwave/internal/clock"
+	"coldwave/bundle"
 	"coldwave/scheduler"
 	"coldwave/sim"
 	"coldwave/workload"
@@ -19,7 +20,12 @@ import (
 // Simulation is one run of one cell in virtual time: the same core, policy, platform and schedule without a socket.
 type Simulation struct {
 	Cell  Cell
-	Exact int // most requests that are kept one by one; a longer run is added up as it goes. 0: analysis.DefaultExact
+	Exact int // most requests that are held in memory; a longer run is added up as it goes. 0: analysis.DefaultExact
+
+	// Keep is called with what is known of a run of more than Exact requests before it begins, and of its arrivals, and
+	// returns where it keeps its records; nil: nowhere. Its quantiles are exact then. Runs of more than MostKept requests
+	// are not kept. Run seals the journal.
+	Keep func(run analysis.Run, arrivals iter.Seq2[workload.Arrival, error]) (*bundle.Journal, error)
 }
 
 // Simulated is a run in virtual time, and how long it took on this host.
@@ -87,26 +93,28 @@ func (s Simulation) stream(ctx context.Context) (Simulated, error) {
 	if s.Cell.isOracle() {
 		return Simulated{}, fmt.Errorf("policy %q needs the whole schedule in memory: raise --exact, or send fewer requests", Oracle)
 	}
-	src, sums := s.Cell.source(ctx), analysis.NewStream()
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	src := s.Cell.source(ctx)
 	hash, err := src.Hash()
 	if err != nil {
 		return Simulated{}, err
 	}
-	began := time.Now()
-	result, err := s.Cell.virtual(func(cfg *sim.Config) { cfg.Source, cfg.Observe = &src, sums.Add })
-	if err = errors.Join(err, context.Cause(ctx)); err != nil {
+	run := s.Cell.newRun("virtual", &workload.Schedule{Pattern: src.Process.String(), Seed: src.Seed, Function: src.Function}, hash)
+	to, err := s.destination(ctx, run)
+	if err != nil {
 		return Simulated{}, err
 	}
-	out := Simulated{Events: result.Events, Wall: time.Since(began)}
-	out.Run = s.Cell.newRun("virtual", &workload.Schedule{
-		Pattern: src.Process.String(), Seed: src.Seed, Function: src.Function, Length: result.Length,
-	}, hash)
-	out.Run.Log, out.Run.Instances, out.Run.Nodes = hex.EncodeToString(result.Digest[:]), result.Instances, result.Nodes
-	out.Run.Summary, err = sums.Summary(int(result.Requests), result.Length, result.Instances, out.Run.Tariff)
-	if out.Run.Placement != nil {
-		t := analysis.TotalNodes(result.Nodes, result.Instances, clock.Instant(result.Length))
-		out.Run.Summary.Nodes = &t
+	to.watch(ctx, stop)
+	began := time.Now()
+	result, err := s.Cell.virtual(func(cfg *sim.Config) { cfg.Source, cfg.Observe = &src, to.add })
+	if err = errors.Join(err, context.Cause(ctx), to.seal()); err != nil {
+		return Simulated{}, err
 	}
+	out := Simulated{Run: run, Events: result.Events, Wall: time.Since(began)}
+	out.Run.Schedule.Length = result.Length
+	out.Run.Log, out.Run.Instances, out.Run.Nodes = hex.EncodeToString(result.Digest[:]), result.Instances, result.Nodes
+	out.Run.Summary, err = to.summary(int(result.Requests), &out.Run)
 	return out, err
 }
 

@@ -130,7 +130,7 @@ func (v Verify) try(ctx context.Context, cells []Cell, show func(Progress)) (ref
 		return v.tryVirtual(ctx, evidence, cells)
 	}
 	for _, cell := range cells {
-		if err := v.setup().check(ctx, cell); err != nil {
+		if _, err := v.setup().check(ctx, cell); err != nil {
 			return evidence, err
 		}
 	}

@@ -28,14 +28,9 @@ func (c Cell) newRun(driver string, schedule *workload.Schedule, hash string) an
 	}
 }
 
-// summarize adds the run up. Windows are as long as the gap between two waves where that is shorter than the documented
-// 10 s, so that each wave keeps a window of its own in quick runs.
+// summarize adds the run up.
 func summarize(run *analysis.Run) {
-	window := analysis.DefaultWindow
-	if gap := shortestGap(run.Schedule.Waves()); gap > 0 {
-		window = min(window, gap)
-	}
-	summarizeBy(run, window)
+	summarizeBy(run, windowOf(run.Schedule.Waves()))
 }
 
 // sceneWindows is how many windows a scene has at most: it may last for days, and nobody looks at all of them.
@@ -47,7 +42,23 @@ func summarizeScene(run *analysis.Run) {
 }
 
 func summarizeBy(run *analysis.Run, window time.Duration) {
-	run.Summary = analysis.Summarize(analysis.Input{
-		Schedule: run.Schedule, Records: run.Records, Instances: run.Instances, Window: window, Tariff: run.Tariff, Placed: run.Placement != nil, Nodes: run.Nodes,
-	})
+	in := inputOf(run)
+	in.Window = window
+	run.Summary = analysis.Summarize(in)
+}
+
+// inputOf is what a run left behind.
+func inputOf(run *analysis.Run) analysis.Input {
+	return analysis.Input{
+		Schedule: run.Schedule, Records: run.Records, Instances: run.Instances, Tariff: run.Tariff, Placed: run.Placement != nil, Nodes: run.Nodes,
+	}
+}
+
+// windowOf is the length of a run's windows: as long as the gap between two waves where that is shorter than the
+// documented 10 s, so that each wave keeps a window of its own in quick runs.
+func windowOf(waves []workload.Wave) time.Duration {
+	if gap := shortestGap(waves); gap > 0 {
+		return min(analysis.DefaultWindow, gap)
+	}
+	return analysis.DefaultWindow
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"coldwave/analysis"
+	"coldwave/bundle"
 	"coldwave/engine"
 	"coldwave/internal/clock"
 	"coldwave/internal/realclock"
@@ -59,6 +60,8 @@ type replay struct {
 	system   system
 	engine   *engine.Engine
 	waves    []workload.Wave
+	journal  *bundle.Journal // nil: none
+	tally    *analysis.Tally // nil: the records are held
 	runError error
 }
 
@@ -72,15 +75,19 @@ type setup struct {
 	Sending Sending
 }
 
-// check finds what is wrong before the host is checked and anything is started.
-func (u setup) check(ctx context.Context, cell Cell) error {
+// check finds what is wrong before the host is checked and anything is started. It returns the cell's schedule.
+func (u setup) check(ctx context.Context, cell Cell) (*workload.Schedule, error) {
 	if u.Remote == nil && cell.isOracle() {
-		return CheckPolicy(cell.Policy, false)
+		return nil, CheckPolicy(cell.Policy, false)
 	}
 	schedule, err := cell.Schedule()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return schedule, u.checkSchedule(ctx, cell, schedule)
+}
+
+func (u setup) checkSchedule(ctx context.Context, cell Cell, schedule *workload.Schedule) error {
 	if u.Remote != nil {
 		return errors.Join(u.Sending.Limits.Check(schedule, u.Remote.Target), engine.Reach(ctx, u.Remote.Target))
 	}
@@ -98,7 +105,12 @@ func (u setup) open(ctx context.Context, cell Cell) (*replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &replay{name: cell.Name(), run: cell.newRun("wire", schedule, schedule.Hash()), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
+	return u.openOn(ctx, cell, schedule)
+}
+
+// openOn is open for a cell whose schedule was drawn already.
+func (u setup) openOn(ctx context.Context, cell Cell, schedule *workload.Schedule) (r *replay, err error) {
+	r = &replay{name: cell.Name(), run: cell.newRun("wire", schedule, schedule.Hash()), clock: realclock.New(u.Epoch), epoch: u.Epoch, waves: schedule.Waves()}
 	r.run.Epoch = u.Epoch.UTC()
 	switch {
 	case u.Remote != nil:
@@ -143,16 +155,9 @@ func (r *replay) send(ctx context.Context) {
 	defer stop(nil)
 	over := make(chan struct{})
 	var watch sync.WaitGroup
-	watch.Go(func() {
-		select {
-		case <-r.system.failed():
-			stop(r.system.err())
-		case <-over:
-		}
-	})
-	var errs []error
-	records, err := r.engine.Run(ctx, r.run.Schedule, nil)
-	errs = append(errs, err)
+	watch.Go(func() { r.watch(over, stop) })
+	records, err := r.record(ctx)
+	errs := []error{err}
 	if err == nil {
 		r.settle(ctx)
 	} else if cause := context.Cause(ctx); cause != nil {
@@ -161,10 +166,10 @@ func (r *replay) send(ctx context.Context) {
 	close(over)
 	watch.Wait()
 	r.run.Records = records
-	lives, err := r.tell(context.WithoutCancel(ctx))
-	r.run.Instances = lives
-	summarize(&r.run)
-	r.runError = errors.Join(append(errs, err)...)
+	r.run.Instances, err = r.tell(context.WithoutCancel(ctx))
+	errs = append(errs, err, r.seal())
+	r.summarize()
+	r.runError = errors.Join(errs...)
 	markStopped(&r.run, r.runError, context.Cause(ctx))
 }
 
@@ -179,6 +184,82 @@ func (r *replay) tell(ctx context.Context) (lives []record.Instance, err error) 
 	}
 	r.run.Nodes, err = r.system.nodes(ctx)
 	return lives, err
+}
+
+// watch stops the run when the system or the journal fails, until it is over.
+func (r *replay) watch(over <-chan struct{}, stop context.CancelCauseFunc) {
+	var broken <-chan struct{}
+	if r.journal != nil {
+		broken = r.journal.Failed()
+	}
+	ticker := time.NewTicker(livesEvery)
+	defer ticker.Stop()
+	for looks := 1; ; looks++ {
+		select {
+		case <-r.system.failed():
+			stop(r.system.err())
+			return
+		case <-broken:
+			stop(r.journal.Err())
+			return
+		case <-ticker.C:
+			r.noteLives(looks%workEvery == 0)
+		case <-over:
+			return
+		}
+	}
+}
+
+// livesEvery is how often the lives of the instances go to the journal, and workEvery at which of these times the work goes
+// too that they did meanwhile.
+const (
+	livesEvery = time.Second
+	workEvery  = 10
+)
+
+// noteLives puts the lives so far into the journal, where asking for them disturbs nothing.
+func (r *replay) noteLives(work bool) {
+	if r.journal == nil || !r.system.bundled() {
+		return
+	}
+	if lives, err := r.system.instances(context.Background()); err == nil {
+		r.journal.Lives(lives, work)
+	}
+}
+
+// record sends the schedule, and returns the records if they are held.
+func (r *replay) record(ctx context.Context) ([]record.Record, error) {
+	note := func(rec record.Record) {
+		if r.journal != nil {
+			r.journal.Add(&rec)
+		}
+		if r.tally != nil {
+			r.tally.Add(&rec)
+		}
+	}
+	if r.tally != nil {
+		return nil, r.engine.Stream(ctx, r.run.Schedule, note)
+	}
+	return r.engine.Run(ctx, r.run.Schedule, note)
+}
+
+// seal ends the journal.
+func (r *replay) seal() error {
+	if r.journal == nil {
+		return nil
+	}
+	r.journal.Lives(r.run.Instances, true)
+	return r.journal.Seal()
+}
+
+func (r *replay) summarize() {
+	if r.tally == nil {
+		summarize(&r.run)
+		return
+	}
+	n := len(r.run.Schedule.Arrivals)
+	r.run.Summary = r.tally.Summary(n, inputOf(&r.run))
+	r.tally = nil // its columns are large
 }
 
 // markStopped makes a run that was stopped say so before anything else: its results are complete, but not of the whole

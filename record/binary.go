@@ -56,7 +56,7 @@ func AppendBinary(b []byte, r *Record) []byte {
 	for _, d := range [...]time.Duration{s.Queue, s.Init, s.Exec} {
 		b = binary.AppendVarint(b, int64(d))
 	}
-	return appendString(b, s.Instance)
+	return appendString(appendString(b, s.Instance), s.Revision)
 }
 
 func appendString(b []byte, s string) []byte {
@@ -80,7 +80,7 @@ func DecodeBinary(b []byte) (r Record, rest []byte, err error) {
 		s := &r.Server
 		s.Start, s.StartBy, s.Source = StartKind(d.byte()), StartBy(d.byte()), Source(d.byte())
 		s.Queue, s.Init, s.Exec = time.Duration(d.number()), time.Duration(d.number()), time.Duration(d.number())
-		s.Instance = d.string()
+		s.Instance, s.Revision = d.string(), d.string()
 	}
 	d.check(bits <= allBits && r.Outcome < Outcomes && r.Server.Start < StartKinds && r.Server.StartBy < StartBys && r.Server.Source < Sources)
 	if d.bad {

@@ -32,14 +32,14 @@ func newApp(stdout, stderr io.Writer) *cli.App {
 			"  loadgen compare policy:fc-bound policy:fc-race --pattern fc-burst --virtual\n" +
 			"  loadgen sweep --pattern fc-burst --policy cloudrun --param concurrency_target=0.3..0.9:0.1\n\n" +
 			"Exit codes: 0 fine, 1 a claim failed, 2 usage or input (nothing was sent), 4 the run is invalid,\n" +
-			"5 storage, 7 refused for safety, 70 bug, 130/143 interrupted (results kept).",
+			"5 storage, 6 partial, 7 refused for safety, 70 bug, 130/143 interrupted (results kept).",
 		HideVersion: true,
 		Suggest:     true,
 		Writer:      stdout,
 		ErrWriter:   stderr,
 		Commands: []*cli.Command{
 			p.verifyVerb(), p.runVerb(), p.simulateVerb(), p.compareVerb(), p.sweepVerb(), p.planVerb(), p.patternsVerb(), p.policiesVerb(), p.claimsVerb(),
-			p.historyVerb(), p.calibrateVerb(), p.checkVerb(), p.schemaVerb(), p.versionVerb(),
+			p.historyVerb(), p.calibrateVerb(), p.checkVerb(), p.recoverVerb(), p.schemaVerb(), p.versionVerb(),
 		},
 	}
 }

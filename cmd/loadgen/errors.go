@@ -17,12 +17,15 @@ func classify(err error) error {
 		signal  *cliargs.Error
 		refused *engine.RefusedError
 		illegal scheduler.Illegal
+		storage *bundle.StorageError
 	)
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &signal):
 		return signal
+	case errors.As(err, &storage):
+		return cliargs.Errorf(cliargs.Storage, "%w; %s", storage, makeRoom(storage.Dir))
 	case errors.As(err, &illegal), errors.Is(err, gateway.ErrLoop):
 		return cliargs.Errorf(cliargs.Bug, "%w; what was recorded is kept", err)
 	case errors.As(err, &refused):

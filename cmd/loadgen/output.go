@@ -1,10 +1,8 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"runtime"
 	"slices"
@@ -13,10 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"coldwave/analysis"
-	"coldwave/bundle"
 	"coldwave/internal/cliargs"
-	"coldwave/record"
 	"coldwave/reports"
 )
 
@@ -87,29 +82,6 @@ func (p *program) print(c *cli.Context, asJSON func(io.Writer) error, asText fun
 		return cliargs.Errorf(cliargs.Storage, "write to stdout: %w", err)
 	}
 	return nil
-}
-
-// keep writes all files and finishes the directory. Files that could be written stay also when others could not.
-func keep(w *bundle.Writer, files []bundle.File) error {
-	var errs []error
-	for _, f := range files {
-		errs = append(errs, w.Put(f.Name, f.Write))
-	}
-	if err := errors.Join(append(errs, w.Close())...); err != nil {
-		return cliargs.Errorf(cliargs.Storage, "%w", err)
-	}
-	return nil
-}
-
-// recordsOf yields the records that a run holds.
-func recordsOf(run *analysis.Run) iter.Seq2[record.Record, error] {
-	return func(yield func(record.Record, error) bool) {
-		for i := range run.Records {
-			if !yield(run.Records[i], nil) {
-				return
-			}
-		}
-	}
 }
 
 // fileName makes a name of a cell safe as a name of a folder.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,27 +82,30 @@ func (p *program) run(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	meta, began := newMeta(c, job.Cell.Seed), time.Now()
+	to, began := &keeper{parent: c.String("out"), id: job.ID, meta: newMeta(c, job.Cell.Seed)}, time.Now()
+	job.Keep = func(run analysis.Run) (*bundle.Journal, error) { return to.begin(run, arrivalsOf(run.Schedule)) }
 	measured, runErr := job.Run(c.Context, view.show)
 	view.clear()
 	if measured.Schedule == nil {
 		return classify(runErr)
 	}
-	out := reports.Single{Meta: meta, Run: measured, Elapsed: time.Since(began)}
+	out := reports.Single{Meta: to.meta, Run: measured, Elapsed: time.Since(began)}
 	invalid := valid(measured)
-	if out.Gates, err = limits.judge(&measured, invalid); err != nil {
-		return errors.Join(classify(runErr), err)
-	}
-	if err := p.keepAndPrint(c, out); err != nil {
-		return errors.Join(err, classify(runErr))
+	var unjudged error
+	out.Gates, unjudged = limits.judge(&measured, invalid)
+	failed := classify(runErr)
+	if err := p.keepAndPrint(c, to, out); err != nil && cliargs.Code(err) == cliargs.Code(failed) {
+		return err // the disk failed twice: once is enough
+	} else if err != nil {
+		return errors.Join(err, failed)
 	}
 	switch {
-	case runErr != nil:
-		return classify(runErr)
+	case failed != nil:
+		return failed
 	case invalid != nil:
 		return invalid
 	}
-	return gateError(out.Gates, c.String("fail-on"))
+	return errors.Join(unjudged, gateError(out.Gates, c.String("fail-on")))
 }
 
 // valid refuses a run whose numbers do not mean what they seem to (R6).
@@ -116,23 +120,17 @@ func valid(run analysis.Run) error {
 	return nil
 }
 
-func (p *program) keepAndPrint(c *cli.Context, out reports.Single) error {
-	w, err := bundle.Create(c.String("out"), out.Run.ID)
-	if err != nil {
-		return cliargs.Errorf(cliargs.Storage, "%w", err)
-	}
-	files := append(bundle.RunFiles(out, recordsOf(&out.Run)),
-		bundle.File{Name: "report.html", Write: func(w io.Writer) error { return reports.SingleHTML(w, out, reports.Limits{}) }})
-	report := w.File("report.html")
-	if err := keep(w, files); err != nil {
-		return err
-	}
-	err = p.print(c, func(w io.Writer) error { return reports.SingleJSON(w, out) },
+// keepAndPrint finishes the run directory and prints the report, also when the disk failed.
+func (p *program) keepAndPrint(c *cli.Context, to *keeper, out reports.Single) error {
+	path, failed := to.finish(out, bundle.File{
+		Name: "report.html", Write: func(w io.Writer) error { return reports.SingleHTML(w, out, reports.Limits{}) },
+	})
+	err := p.print(c, func(w io.Writer) error { return reports.SingleJSON(w, out) },
 		func(w io.Writer, s reports.Style) error { return reports.SingleText(w, out, s) })
-	if err != nil || c.Bool("json") {
-		return err
+	if err != nil || failed != nil || c.Bool("json") {
+		return errors.Join(failed, err)
 	}
-	_, err = fmt.Fprintf(p.stdout, "\nreport  %s\n", report)
+	_, err = fmt.Fprintf(p.stdout, "\nreport  %s\n", filepath.Join(path, "report.html"))
 	return err
 }
 

@@ -118,19 +118,26 @@ func (p *program) simulate(c *cli.Context) error {
 	if _, err := format(c); err != nil {
 		return err
 	}
-	out, err := experiment.Simulation{Cell: cell, Exact: c.Int("exact")}.Run(c.Context)
+	to := &keeper{parent: c.String("out"), id: bundle.NewID(time.Now()), meta: newMeta(c, cell.Seed)}
+	job := experiment.Simulation{Cell: cell, Exact: c.Int("exact")}
+	if to.parent != "" {
+		job.Keep = to.begin
+	}
+	out, err := job.Run(c.Context)
 	if err != nil {
+		if left := to.leave(); left != "" {
+			fmt.Fprintf(p.stderr, "what was recorded is in %s; 'loadgen recover %s' makes a run directory of it\n", left, left)
+		}
 		return classify(err)
 	}
 	p.speed(c, int64(out.Run.Summary.Scheduled), out.Wall, 1)
-	single := reports.Single{Meta: newMeta(c, cell.Seed), Run: out.Run}
-	if single.Gates, err = limits.judge(&out.Run, nil); err != nil {
+	single := reports.Single{Meta: to.meta, Run: out.Run}
+	var unjudged error
+	single.Gates, unjudged = limits.judge(&out.Run, nil)
+	if err := p.keepSimulation(to, single); err != nil {
 		return err
 	}
-	if err := p.keepSimulation(c, single); err != nil {
-		return err
-	}
-	return errors.Join(p.write(c, one(single)), gateError(single.Gates, c.String("fail-on")))
+	return errors.Join(unjudged, p.write(c, one(single)), gateError(single.Gates, c.String("fail-on")))
 }
 
 // first is the only argument, or none.
@@ -262,18 +269,13 @@ func (p *program) write(c *cli.Context, d document) error {
 }
 
 // keepSimulation writes the run directory, if one was asked for.
-func (p *program) keepSimulation(c *cli.Context, out reports.Single) error {
-	if c.String("out") == "" {
+func (p *program) keepSimulation(to *keeper, out reports.Single) error {
+	if to.parent == "" {
 		return nil
 	}
-	w, err := bundle.Create(c.String("out"), bundle.NewID(time.Now()))
-	if err != nil {
-		return cliargs.Errorf(cliargs.Storage, "%w", err)
-	}
 	d := one(out)
-	files := append(bundle.RunFiles(out, recordsOf(&out.Run)), bundle.File{Name: "report.html", Write: d.html}, bundle.File{Name: "report.md", Write: d.md})
-	path := w.Path()
-	if err := keep(w, files); err != nil {
+	path, err := to.finish(out, bundle.File{Name: "report.html", Write: d.html}, bundle.File{Name: "report.md", Write: d.md})
+	if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintf(p.stderr, "kept in %s\n", path)

@@ -22,6 +22,7 @@ const (
 	Inconclusive = 3 // only when asked to fail on it
 	Invalid      = 4 // the run is invalid: generator late, accounting mismatch, target unreachable, host too busy
 	Storage      = 5 // storage failed, or data are damaged
+	Partial      = 6 // a part of the results is missing
 	Refused      = 7 // refused for safety
 	Bug          = 70
 	Interrupted  = 130
