@@ -33,7 +33,7 @@ func (p *program) runVerb() *cli.Command {
 		lawFlag(), seedFlag(),
 	}
 	flags = slices.Concat(flags, targetFlags(), patternFlags(), fleetFlags(), cliargs.NodeFlags("PLATFORM"), cliargs.InstanceFlags("INSTANCE"), []cli.Flag{cliargs.CPUModeFlag("INSTANCE")},
-		thresholdFlags(), outputFlags())
+		thresholdFlags(), outputFlags(), storeFlags())
 	return &cli.Command{
 		Name:      "run",
 		Usage:     "run one pattern on the bundled stack or on any HTTP target",
@@ -99,13 +99,18 @@ func (p *program) run(c *cli.Context) error {
 	} else if err != nil {
 		return errors.Join(err, failed)
 	}
-	switch {
-	case failed != nil:
-		return failed
-	case invalid != nil:
-		return invalid
+	result := firstOf(failed, invalid, errors.Join(unjudged, gateError(out.Gates, c.String("fail-on"))))
+	return errors.Join(result, p.remember(c, to.meta, filepath.Join(c.String("out"), job.ID), result, &measured))
+}
+
+// firstOf returns the first of the errors that is one.
+func firstOf(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
 	}
-	return errors.Join(unjudged, gateError(out.Gates, c.String("fail-on")))
+	return nil
 }
 
 // valid refuses a run whose numbers do not mean what they seem to (R6).

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
+	"coldwave/analysis"
 	"coldwave/bundle"
 	"coldwave/experiment"
 	"coldwave/internal/cliargs"
@@ -30,7 +32,7 @@ func (p *program) verifyVerb() *cli.Command {
 		&cli.StringFlag{Name: "fail-on", Usage: "also fail on: inconclusive (exit 3)", Category: "OUTPUT"},
 		lawFlag(), seedFlag(),
 	}
-	flags = append(append(append(flags, fleetFlags()...), gatewayFlags()...), outputFlags()...)
+	flags = slices.Concat(flags, fleetFlags(), gatewayFlags(), outputFlags(), storeFlags())
 	return &cli.Command{
 		Name:      "verify",
 		Usage:     "replay the documented patterns under both policies and check every claim, or the worked examples of a suite",
@@ -91,10 +93,17 @@ func (p *program) verifyOne(c *cli.Context, job experiment.Verify) error {
 	if err := p.printVerification(c, out, dir); err != nil {
 		return err
 	}
-	if runErr != nil {
-		return classify(runErr)
+	result := firstOf(classify(runErr), judge(out.Claims, c.String("fail-on")))
+	return errors.Join(result, p.remember(c, out.Meta, filepath.Dir(dir), result, runsOf(out)...))
+}
+
+// runsOf are the runs that a verification judged.
+func runsOf(out reports.Verification) []*analysis.Run {
+	var runs []*analysis.Run
+	for i := range out.Runs {
+		runs = append(runs, &out.Runs[i])
 	}
-	return judge(out.Claims, c.String("fail-on"))
+	return runs
 }
 
 func (p *program) verifyJob(c *cli.Context) (experiment.Verify, error) {
